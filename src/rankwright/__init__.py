@@ -1,0 +1,40 @@
+"""Rankwright learns to rank: any measure, any learner, results that come with their proof.
+
+Names are imported when they are first used, so that ``import rankwright`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankwright.data import QuerySet as QuerySet
+    from rankwright.measures import Measure as Measure
+    from rankwright.measures import measure as measure
+    from rankwright.runtime.errors import InputError as InputError
+    from rankwright.runtime.errors import RankwrightError as RankwrightError
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "InputError": "runtime.errors",
+    "Measure": "measures",
+    "QuerySet": "data",
+    "RankwrightError": "runtime.errors",
+    "measure": "measures",
+}
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rankwright' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"rankwright.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

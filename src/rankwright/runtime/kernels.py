@@ -1,0 +1,114 @@
+"""Kernels: plain Python functions that Numba compiles when they are first needed.
+
+Importing Numba takes a third of a second and compiling a kernel up to a few more, so a kernel is compiled
+on its first call and never at import. Until then it is an ordinary function: small inputs are cheaper
+without a compiler, and give the same bits with it (kernels whose two forms may differ say so).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Signature = str | Callable[[], Any]
+
+
+class Kernel:
+    """A function in two forms: ``plain`` (Python) and ``compiled`` (by Numba, on first use).
+
+    Calling the kernel runs the compiled form. Other kernels may call it by its name, and it may be given
+    to them as an argument (``kernel.compiled``) where they declare a function type.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: Signature | None, options: dict[str, Any]):
+        self.plain = function
+        self._signature = signature
+        self._options = options
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.compiled(*arguments)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    @functools.cached_property
+    def compiled(self) -> Any:
+        """The form that Numba compiled, from its cache on disk where that is fresh."""
+        import numba
+
+        signature = self._signature() if callable(self._signature) else self._signature
+        # A signature given to njit compiles at once, before the cache could be told of the sources; so the
+        # dispatcher is made without one and the signature compiled after.
+        dispatcher = numba.njit(**self._options)(self.plain)
+        if numba.config.DISABLE_JIT:
+            return self.plain
+        _stamp_with_all_sources(dispatcher)
+        if signature is not None:
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this process has the compiled form already."""
+        return "compiled" in self.__dict__
+
+    @property
+    def _numba_type_(self) -> Any:
+        # How Numba types a global that it does not know: this lets kernels call kernels by name.
+        return self.compiled._numba_type_
+
+
+def kernel(
+    signature: Signature | None = None,
+    *,
+    fastmath: bool | set[str] = False,
+    inline: bool = False,
+    cache: bool = True,
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a function a kernel: compiled without the GIL, without bounds checks, cached on disk.
+
+    ``signature`` is Numba's, as text or as a function that returns it (for types that need Numba imported);
+    without one the kernel is compiled for the types of each call.
+
+    >>> @kernel("float64(float64)", cache=False)
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice.plain(1.5), twice(1.5)
+    (3.0, 3.0)
+    """
+    options: dict[str, Any] = {
+        "nogil": True,
+        "cache": cache,
+        "fastmath": fastmath,
+        "error_model": "numpy",
+        "boundscheck": False,
+    }
+    if inline:
+        options["inline"] = "always"
+    return lambda function: Kernel(function, signature, options)
+
+
+@functools.cache
+def _sources_stamp() -> str:
+    """A digest of all of the package's sources.
+
+    Numba's cache watches only the file of the kernel itself; a kernel that calls one in another file would
+    survive a change there.
+    """
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _stamp_with_all_sources(dispatcher: Any) -> None:
+    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if index is not None and hasattr(index, "_source_stamp"):
+        index._source_stamp = (index._source_stamp, _sources_stamp())
