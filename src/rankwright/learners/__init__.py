@@ -1,0 +1,1 @@
+"""Learners: each turns labelled queries into a scorer. One file a learner."""

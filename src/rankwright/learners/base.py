@@ -1,0 +1,118 @@
+"""What all learners share: scikit-learn's conventions, the way in for data, predicting, scoring, saving.
+
+A learner stores its parameters as given, implements ``_fit(queries, valid, …)``, and leaves ``scorer_`` (a
+``Scorer``, which predicts, saves and is all that serving needs) and ``history_`` behind.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from rankwright.data import QuerySet
+from rankwright.measures import Measure
+from rankwright.measures import measure as read_measure
+from rankwright.runtime.errors import InputError
+
+DEFAULT_MEASURE = "ndcg@10"
+ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
+
+
+class Ranker(BaseEstimator):
+    """The base of all learners.
+
+    ``fit(X, y, qid=qid)`` and ``score(X, y, qid=qid)`` take arrays or a ``QuerySet`` in the place of ``X``;
+    ``qid`` is requested by default where scikit-learn routes metadata.
+    """
+
+    # How scikit-learn learns, on a class, what to route to which method.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    scorer_: Any
+    history_: list[dict[str, Any]]
+    n_features_in_: int
+
+    def fit(
+        self,
+        X: ArrayLike | QuerySet,
+        y: ArrayLike | None = None,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        valid: QuerySet | tuple[Any, ...] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Learn from queries; ``valid`` (a QuerySet or ``(X, y, qid)``) selects and stops."""
+        queries = as_queries(X, y, qid, sample_weight=sample_weight, query_weight=query_weight)
+        held_out = None
+        if valid is not None:
+            held_out = valid if isinstance(valid, QuerySet) else as_queries(*valid)
+            if held_out.n_features != queries.n_features:
+                raise InputError(
+                    f"valid has {held_out.n_features} features and the training data {queries.n_features}; "
+                    "give both the same features"
+                )
+        self.n_features_in_ = queries.n_features
+        self._fit(queries, held_out, **options)
+        return self
+
+    def _fit(self, queries: QuerySet, valid: QuerySet | None, **options: Any) -> None:
+        """Learn, and set ``scorer_`` and ``history_``."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike | QuerySet, *, qid: Any = None) -> NDArray[np.float64]:
+        """One score a row, in the order in which the rows were given."""
+        return self._fitted().predict(X, qid=qid)
+
+    def score(self, X: ArrayLike | QuerySet, y: ArrayLike | None = None, *, qid: Any = None) -> float:
+        """The mean of this learner's measure."""
+        queries = as_queries(X, y, qid)
+        return mean_measure(self.selection_measure, queries, self._fitted().predict(queries))
+
+    @property
+    def selection_measure(self) -> Measure:
+        """The measure to select on and to ``score`` with."""
+        given = getattr(self, "measure", None)
+        return given if isinstance(given, Measure) else read_measure(given or DEFAULT_MEASURE)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was learned to a model file, which ``rankwright.load`` reads."""
+        self._fitted().save(path)
+
+    def _fitted(self) -> Any:
+        if not hasattr(self, "scorer_"):
+            raise InputError(f"this {type(self).__name__} is not fitted; call fit first")
+        return self.scorer_
+
+
+def as_queries(
+    X: ArrayLike | QuerySet,
+    y: ArrayLike | None = None,
+    qid: Any = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None,
+) -> QuerySet:
+    """What a learner was given, as a QuerySet with labels."""
+    if isinstance(X, QuerySet):
+        if y is not None or qid is not None:
+            raise InputError("a QuerySet has its own labels and qid; give no y and no qid beside it")
+        queries = X
+        if sample_weight is not None or query_weight is not None:
+            queries = queries.with_weights(sample_weight=sample_weight, query_weight=query_weight)
+    else:
+        if qid is None:
+            raise InputError(
+                "qid is missing; give the query of each row as qid=… "
+                f"(inside scikit-learn's searches and pipelines, first call {ROUTING})"
+            )
+        queries = QuerySet(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
+    if queries.labels is None:
+        raise InputError("the data has no labels; give y, one label a row")
+    return queries
