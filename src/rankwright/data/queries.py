@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankwright.runtime.arrays import Floats, Integers, Singles, feature_matrix, group
 from rankwright.runtime.errors import InputError
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Integers = NDArray[np.int64]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +57,7 @@ class QuerySet:
         query_weight: ArrayLike | None = None,
         positions: ArrayLike | None = None,
     ):
-        features = _matrix(X)
+        features = feature_matrix(X)
         n = len(features)
         offsets, query_ids, rows = group(qid, n)
         set_field = lambda name, value: object.__setattr__(self, name, _frozen(value))  # noqa: E731
@@ -72,8 +69,13 @@ class QuerySet:
             column = None if values is None else _column(values, n, name)
             set_field(name, column if column is None or rows is None else column[rows])
         set_field("documents", None if documents is None else _document_ids(documents, n, rows))
-        set_field("feature_names", None if feature_names is None else _names(feature_names, features.shape[1]))
-        set_field("query_weight", None if query_weight is None else _query_weights(query_weight, query_ids, n, rows, offsets))
+        set_field(
+            "feature_names", None if feature_names is None else _names(feature_names, features.shape[1])
+        )
+        set_field(
+            "query_weight",
+            None if query_weight is None else _query_weights(query_weight, query_ids, n, rows, offsets),
+        )
         _check_weights(self)
 
     def __len__(self) -> int:
@@ -122,73 +124,11 @@ class QuerySet:
             yield slice(int(begin), int(end))
 
 
-def group(qid: Any, n: int) -> tuple[Integers, tuple[Hashable, ...], Integers | None]:
-    """Offsets of the queries, their ids, and the stable order that brings their rows together.
-
-    The order is None where the rows stand together already.
-
-    >>> group(["b", "a", "b"], 3)
-    (array([0, 2, 3]), ('b', 'a'), array([0, 2, 1]))
-    """
-    if n == 0:
-        raise InputError("there are no rows; give at least one document")
-    if np.ndim(qid) == 0 and (isinstance(qid, str | bytes | int | float | np.generic) or not hasattr(qid, "__len__")):
-        if qid is None:
-            raise InputError("qid is None; give the query of each row, or one id if all rows are one query")
-        return np.array([0, n], np.int64), (_plain(qid),), None
-    ids = np.asarray(qid) if not isinstance(qid, list | tuple) else _id_array(qid)
-    if ids.ndim != 1 or len(ids) != n:
-        raise InputError(f"qid has shape {ids.shape} for {n} rows; give one query id a row")
-    if ids.dtype.kind == "f" and np.isnan(ids).any():
-        raise InputError(f"row {int(np.flatnonzero(np.isnan(ids))[0])}: qid is NaN; every row needs a query id")
-    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
-    run_ids = [_plain(value) for value in ids[starts]]
-    number: dict[Hashable, int] = {}
-    runs = np.array([number.setdefault(value, len(number)) for value in run_ids], np.int64)
-    query_ids = tuple(number)
-    if len(query_ids) == len(starts):
-        return np.append(starts, n).astype(np.int64), query_ids, None
-    by_row = np.repeat(runs, np.diff(np.append(starts, n)))
-    order = np.argsort(by_row, kind="stable").astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(by_row, minlength=len(query_ids)))]).astype(np.int64)
-    return offsets, query_ids, order
-
-
-def _id_array(ids: Sequence[Hashable]) -> NDArray[Any]:
-    array = np.empty(len(ids), object)
-    array[:] = ids
-    return array
-
-
-def _plain(value: Any) -> Hashable:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _frozen(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         value = value.view()
         value.flags.writeable = False
     return value
-
-
-def _matrix(X: ArrayLike) -> Singles:
-    try:
-        given = np.asarray(X)
-        features = np.ascontiguousarray(given, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the features are not a matrix of numbers ({error}); encode text and categories first") from error
-    if given.ndim != 2:
-        raise InputError(f"the features have {given.ndim} dimension(s); give a matrix, one row a document")
-    for begin in range(0, len(features), 65536):
-        infinite = np.isinf(features[begin : begin + 65536])
-        if infinite.any():
-            row, column = np.argwhere(infinite)[0]
-            row += begin
-            raise InputError(
-                f"row {row}, feature {column}: the value {given[row, column]!r} is infinite as a float32; "
-                "use NaN for what is missing, and scale what is too large"
-            )
-    return features
 
 
 def _column(values: ArrayLike, n: int, name: str) -> Floats:
@@ -214,7 +154,9 @@ def _document_ids(documents: Sequence[str], n: int, rows: Integers | None) -> tu
 def _names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
     given = tuple(str(name) for name in names)
     if len(given) != n_features:
-        raise InputError(f"there are {len(given)} feature names for {n_features} features; give one a feature")
+        raise InputError(
+            f"there are {len(given)} feature names for {n_features} features; give one a feature"
+        )
     return given
 
 
@@ -225,7 +167,9 @@ def _query_weights(
     if isinstance(weights, dict):
         missing = [query for query in query_ids if query not in weights]
         if missing:
-            raise InputError(f"query {missing[0]!r} has no weight; query_weight names some queries but not this one")
+            raise InputError(
+                f"query {missing[0]!r} has no weight; query_weight names some queries but not this one"
+            )
         weights = [weights[query] for query in query_ids]
     column = np.ascontiguousarray(weights, dtype=np.float64)
     if column.shape == (len(query_ids),):
@@ -250,4 +194,6 @@ def _check_weights(queries: QuerySet) -> None:
         if len(bad):
             what = "row" if name == "sample_weight" else "query"
             at = bad[0] if what == "query" or queries.rows is None else queries.rows[bad[0]]
-            raise InputError(f"{what} {at}: {name} is {weights[bad[0]]:g}; weights are finite and not negative")
+            raise InputError(
+                f"{what} {at}: {name} is {weights[bad[0]]:g}; weights are finite and not negative"
+            )
