@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], signature: Signature | None, options: dict[str, Any]):
-        self.plain = function
+        self._function = function
         self._signature = signature
         self._options = options
         functools.update_wrapper(self, function)
@@ -36,6 +37,20 @@ class Kernel:
         return self.__qualname__
 
     @functools.cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The Python function; the kernels that it calls by name run in their plain form too."""
+        function = self._function
+        names = dict(function.__globals__)
+        plain = types.FunctionType(
+            function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+        )
+        for name in function.__code__.co_names:
+            called = names.get(name)
+            if isinstance(called, Kernel):
+                names[name] = plain if called is self else called.plain
+        return plain
+
+    @functools.cached_property
     def compiled(self) -> Any:
         """The form that Numba compiled, from its cache on disk where that is fresh."""
         import numba
@@ -43,7 +58,7 @@ class Kernel:
         signature = self._signature() if callable(self._signature) else self._signature
         # A signature given to njit compiles at once, before the cache could be told of the sources; so the
         # dispatcher is made without one and the signature compiled after.
-        dispatcher = numba.njit(**self._options)(self.plain)
+        dispatcher = numba.njit(**self._options)(self._function)
         if numba.config.DISABLE_JIT:
             return self.plain
         _stamp_with_all_sources(dispatcher)

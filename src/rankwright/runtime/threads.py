@@ -29,9 +29,7 @@ def thread_count(n_jobs: int | None = None) -> int:
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
 
 
-def in_chunks(
-    work: Callable[[int, int], Any], bounds: Sequence[int], n_jobs: int | None = None
-) -> list[Any]:
+def in_chunks(work: Callable[[int, int], Any], bounds: Sequence[int], n_jobs: int | None = None) -> list[Any]:
     """Call ``work(begin, end)`` for each pair of neighbours in ``bounds``, on threads; results in order.
 
     >>> in_chunks(lambda begin, end: end - begin, [0, 3, 10], n_jobs=2)

@@ -1,0 +1,252 @@
+"""The one module that touches LLVM: what compiled Python cannot say by itself.
+
+Each intrinsic is a plain Python function, which runs where the JIT is off, joined to the instruction that
+compiled kernels get. Numba is imported when a kernel that uses one is first compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ATOMIC = threading.Lock()
+
+
+class Intrinsic:
+    """A plain function in Python, an LLVM instruction inside kernels."""
+
+    def __init__(self, plain: Callable[..., Any], make: Callable[[Any, Any, Any], Any]):
+        self.plain = plain
+        self._make = make
+        functools.update_wrapper(self, plain)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.plain(*arguments)
+
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        # How Numba types a global that it does not know.
+        from llvmlite import ir
+        from numba import types
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic
+
+        made = intrinsic(self._make(ir, types, _array_data))
+        cpu_target.typing_context.refresh()
+        return cpu_target.typing_context.resolve_value_type(made)
+
+
+def _array_data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.make_array(kind)(context, builder, value).data
+
+
+def instruction(make: Callable[[Any, Any, Any], Any]) -> Callable[[Callable[..., Any]], Intrinsic]:
+    """Join a plain function to the maker of its instruction."""
+    return lambda plain: Intrinsic(plain, make)
+
+
+def _make_float_of_bits(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, bits: Any) -> Any:
+        return types.float32(types.int32), lambda _c, builder, _s, args: builder.bitcast(
+            args[0], ir.FloatType()
+        )
+
+    return typed
+
+
+@instruction(_make_float_of_bits)
+def float_of_bits(bits: int) -> np.float32:
+    """The float32 with these 32 bits.
+
+    >>> float_of_bits(0x3F800000)
+    np.float32(1.0)
+    """
+    return np.float32(struct.unpack("<f", struct.pack("<i", int(bits)))[0])
+
+
+def _make_bits_of_float(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, value: Any) -> Any:
+        return types.int32(types.float32), lambda _c, builder, _s, args: builder.bitcast(
+            args[0], ir.IntType(32)
+        )
+
+    return typed
+
+
+@instruction(_make_bits_of_float)
+def bits_of_float(value: float) -> np.int32:
+    """The 32 bits of a float32. Those of floats that are not negative are in the floats' own order.
+
+    >>> int(bits_of_float(1.0)) == 0x3F800000
+    True
+    """
+    return np.int32(struct.unpack("<i", struct.pack("<f", float(value)))[0])
+
+
+def _make_prefetch(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, array: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from numba.core import cgutils
+
+            i32 = ir.IntType(32)
+            address = builder.gep(data(context, builder, signature.args[0], args[0]), [args[1]])
+            byte = builder.bitcast(address, ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [byte.type, i32, i32, i32])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [byte, i32(0), i32(3), i32(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, index), generate
+
+    return typed
+
+
+@instruction(_make_prefetch)
+def prefetch(array: NDArray[Any], index: int) -> None:
+    """Ask for the cache line of ``array[index]``: a hint, which may point past the end."""
+
+
+def _make_copy32(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            vector = ir.VectorType(ir.IntType(8), 32).as_pointer()
+            to = builder.gep(data(context, builder, signature.args[0], args[0]), [args[1]])
+            of = builder.gep(data(context, builder, signature.args[2], args[2]), [args[3]])
+            loaded = builder.load(builder.bitcast(of, vector), align=1)
+            builder.store(loaded, builder.bitcast(to, vector), align=1)
+            return context.get_dummy_value()
+
+        return types.void(target, at, source, start), generate
+
+    return typed
+
+
+@instruction(_make_copy32)
+def copy32(target: NDArray[np.uint8], at: int, source: NDArray[np.uint8], start: int) -> None:
+    """Copy 32 bytes of ``source`` from ``start`` to ``target[at:]``, as one vector.
+
+    >>> target = np.zeros(32, np.uint8)
+    >>> copy32(target, 0, np.arange(40, dtype=np.uint8), 8)
+    >>> int(target[0]), int(target[31])
+    (8, 39)
+    """
+    target[int(at) : int(at) + 32] = source[int(start) : int(start) + 32]
+
+
+def _make_fetch_add(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, array: Any, index: Any, amount: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.gep(data(context, builder, signature.args[0], args[0]), [args[1]])
+            return builder.atomic_rmw("add", address, args[2], "seq_cst")
+
+        return types.int64(array, types.int64, types.int64), generate
+
+    return typed
+
+
+@instruction(_make_fetch_add)
+def fetch_add(array: NDArray[np.int64], index: int, amount: int) -> int:
+    """Add to an int64 in one step that no other thread can divide; what was there before.
+
+    >>> counter = np.zeros(1, np.int64)
+    >>> fetch_add(counter, 0, 2), fetch_add(counter, 0, 2)
+    (0, 2)
+    """
+    with _ATOMIC:
+        before = int(array[index])
+        array[index] += amount
+    return before
+
+
+def _make_load(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, array: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.gep(data(context, builder, signature.args[0], args[0]), [args[1]])
+            return builder.load_atomic(address, "acquire", 8)
+
+        return types.int64(array, types.int64), generate
+
+    return typed
+
+
+@instruction(_make_load)
+def load(array: NDArray[np.int64], index: int) -> int:
+    """Read an int64 that another thread may be writing, and see all that it wrote before."""
+    with _ATOMIC:
+        return int(array[index])
+
+
+def _make_store(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, array: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.gep(data(context, builder, signature.args[0], args[0]), [args[1]])
+            builder.store_atomic(args[2], address, "seq_cst", 8)
+            return context.get_dummy_value()
+
+        return types.void(array, types.int64, types.int64), generate
+
+    return typed
+
+
+@instruction(_make_store)
+def store(array: NDArray[np.int64], index: int, value: int) -> None:
+    """Write an int64 that another thread may be reading."""
+    with _ATOMIC:
+        array[index] = value
+
+
+def _make_pause(ir: Any, types: Any, data: Any) -> Any:
+    import platform
+
+    on_x86 = platform.machine().lower() in ("x86_64", "amd64", "i686", "x86")
+
+    def typed(context: Any, spins: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from numba.core import cgutils
+
+            if on_x86:  # elsewhere spinning without the hint is merely warmer
+                kind = ir.FunctionType(ir.VoidType(), [])
+                builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+            return context.get_dummy_value()
+
+        return types.void(types.int64), generate
+
+    return typed
+
+
+@instruction(_make_pause)
+def pause(spins: int) -> None:
+    """Tell the processor that this thread is spinning; in Python, let others run."""
+    if spins % 16 == 15:
+        time.sleep(0)
+
+
+def _make_give_way(ir: Any, types: Any, data: Any) -> Any:
+    import os
+
+    def typed(context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from numba.core import cgutils
+
+            # Windows has the same call under another name; both take nothing and give an int.
+            name = "sched_yield" if os.name == "posix" else "SwitchToThread"
+            kind = ir.FunctionType(ir.IntType(32), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+            return context.get_dummy_value()
+
+        return types.void(), generate
+
+    return typed
+
+
+@instruction(_make_give_way)
+def give_way() -> None:
+    """Let the system run another thread."""
+    time.sleep(0)
