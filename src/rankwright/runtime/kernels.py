@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,7 @@ class Kernel:
         return self.compiled(*arguments)
 
     def __reduce__(self) -> str:
-        return self.__qualname__
+        return str(self.plain.__qualname__)
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
@@ -59,7 +60,7 @@ class Kernel:
         # A signature given to njit compiles at once, before the cache could be told of the sources; so the
         # dispatcher is made without one and the signature compiled after.
         dispatcher = numba.njit(**self._options)(self._function)
-        if numba.config.DISABLE_JIT:
+        if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             return self.plain
         _stamp_with_all_sources(dispatcher)
         if signature is not None:

@@ -7,6 +7,7 @@ results in the order of the chunks; so the answer is the same at any number of t
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,7 @@ def in_chunks(work: Callable[[int, int], Any], bounds: Sequence[int], n_jobs: in
     >>> in_chunks(lambda begin, end: end - begin, [0, 3, 10], n_jobs=2)
     [3, 7]
     """
-    pieces = [(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b > a]
+    pieces = [(int(a), int(b)) for a, b in itertools.pairwise(bounds) if b > a]
     threads = min(thread_count(n_jobs), len(pieces))
     if threads <= 1:
         return [work(a, b) for a, b in pieces]

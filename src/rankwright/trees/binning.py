@@ -27,7 +27,7 @@ SAMPLE = 200_000
 CHUNK = 8192
 TILE = 512
 ROW_PADDING = 128
-"""Bytes behind the last row: blocks of features read past the end of a row, vectors past the end of a block."""
+"""Bytes behind the last row: blocks of features read past a row's end, vectors past a block's."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
