@@ -14,18 +14,28 @@ if TYPE_CHECKING:
     from rankwright.measures import measure as measure
     from rankwright.runtime.errors import InputError as InputError
     from rankwright.runtime.errors import RankwrightError as RankwrightError
+    from rankwright.scorers import LinearScorer as LinearScorer
+    from rankwright.scorers import QueryScaling as QueryScaling
+    from rankwright.scorers import Scorer as Scorer
+    from rankwright.scorers import Standardising as Standardising
+    from rankwright.scorers import load as load
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "InputError": "runtime.errors",
+    "LinearScorer": "scorers",
     "Measure": "measures",
+    "QueryScaling": "scorers",
     "QuerySet": "data",
     "RankwrightError": "runtime.errors",
+    "Scorer": "scorers",
+    "Standardising": "scorers",
+    "load": "scorers",
     "measure": "measures",
 }
 
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
