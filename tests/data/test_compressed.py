@@ -44,9 +44,9 @@ def test_a_file_cut_short_is_refused(tmp_path, suffix):
     whole = COMPRESS[suffix](TEXT)
     for length in (3, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
-        with pytest.raises(InputError, match=rf"train.txt{suffix} is cut short or is not a {suffix} file"):
-            with open_binary(path) as file:
-                file.read()
+        cut_short = pytest.raises(InputError, match=rf"train.txt{suffix} is cut short or is not a {suffix} file")
+        with cut_short, open_binary(path) as file:
+            file.read()
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in COMPRESS if suffix])
@@ -58,9 +58,9 @@ def test_a_file_of_another_kind_is_refused(tmp_path, suffix):
 
 
 def test_a_file_that_cannot_be_opened_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere.txt cannot be opened: No such file"):
-        with open_binary(tmp_path / "nowhere.txt"):
-            pass
+    missing = pytest.raises(InputError, match=r"nowhere.txt cannot be opened: No such file")
+    with missing, open_binary(tmp_path / "nowhere.txt"):
+        pass
     with pytest.raises(InputError, match="cannot be opened"), open_binary(tmp_path):
         pass
 
