@@ -1,1 +1,1 @@
-"""cli"""
+"""The command line: one file a command, imported when it is called."""
