@@ -5,18 +5,20 @@
 3. **A formula** that joins them, as kernels without parameters, so that one compiled kernel serves all
    measures through function pointers:
 
-   ``constant(n, judged, ranks, parameters)``   once a query: its normaliser; 0 says that the query is blank
-   ``value(gains, constant, ranks)``            the measure of the gains in ranked order
-   ``prepare(n, gains, constant, tables)``      after each sort: fills rows of scratch; ``tables[0]`` holds ranks
-   ``row(i, n, gains, tables, out)``            ``out[j]`` for j > i: the measure after swapping ranks i and j,
-                                                minus before; called for i = 0, 1, 2, … in order
+   ``constant(n, judged, ranks, parameters)``  once a query: its normaliser; 0 says that the query is blank
+   ``value(gains, constant, ranks)``           the measure of the gains in ranked order
+   ``prepare(n, gains, constant, tables)``     after each sort: fills rows of scratch; ``tables[0]`` is ranks
+   ``row(i, n, gains, tables, out)``           ``out[j]`` for j > i: the measure after swapping ranks i and j,
+                                               minus before; called for i = 0, 1, 2, … in order
 
-Ranks count from zero inside kernels. "Unjudged" is the label NaN.
+Ranks count from zero inside kernels. "Unjudged" is the label NaN. Tables are at least one column wider than
+the list is long, so that a kernel may write one entry behind the last rank.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -37,6 +39,10 @@ PREPARE = "void(uint64, float64[::1], float64, float64[:, ::1])"
 ROW = "void(uint64, uint64, float64[::1], float64[:, ::1], float32[::1])"
 
 NO_PARAMETERS: Floats = np.zeros(1)
+ONE = np.uint64(1)
+"""For index arithmetic in kernels: an unsigned index plus a plain 1 would be a float."""
+SMALL = 500
+"""Documents up to which plain Python is quicker than waiting for a compiler."""
 M = TypeVar("M", bound="Measure")
 
 
@@ -58,7 +64,7 @@ class Measure:
     names: ClassVar[dict[str, dict[str, Any]]] = {}
     """The names this class is known by in the syntax, and the parameters each name stands for."""
     additive: ClassVar[bool] = False
-    """Whether the value is a sum over ranks of gain × rank weight, so that ties average in closed form."""
+    """Whether the value is a sum over ranks of gain × rank weight: then ties average by averaging gains."""
     graded: ClassVar[bool] = False
     """Whether more than "relevant or not" enters."""
     scratch: ClassVar[int] = 0
@@ -79,6 +85,11 @@ class Measure:
         k = self.cutoff
         if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
             raise InputError(f"the cut-off k is {k!r}; it is a whole number of at least 1")
+        threshold = getattr(self, "threshold", 1)
+        if not is_number(threshold) or threshold <= 0:
+            raise InputError(
+                f"threshold={threshold!r} is not known; it is the lowest relevant label, above 0"
+            )
 
     @property
     def cutoff(self) -> int | None:
@@ -104,7 +115,9 @@ class Measure:
         return NO_PARAMETERS
 
     def value(self, labels: ArrayLike, judged: ArrayLike | None = None) -> float:
-        """The measure of one query: its labels in ranked order, and all its judged labels if those are others.
+        """The measure of one query.
+
+        ``labels`` are in ranked order; ``judged`` are all judged labels of the query, where they are others.
 
         >>> from rankwright.measures import measure
         >>> round(measure("ndcg@10").value([0, 2, 1]), 4)
@@ -112,14 +125,14 @@ class Measure:
         """
         ranked = as_labels(labels)
         known = ranked if judged is None else as_labels(judged)
-        n = len(ranked)
-        ranks = self.ranks(n)
-        constant = self.constant_kernel.plain(n, self.gains(known), self.ranks(max(n, len(known))), self.parameters)
+        n, longest = len(ranked), max(len(ranked), len(known))
+        form = operator.attrgetter("plain" if longest <= SMALL else "compiled")
+        constant = form(self.constant_kernel)(n, self.gains(known), self.ranks(longest), self.parameters)
         if constant == 0.0:
             return float("nan") if self.blank == "skip" else float(self.blank)
         if self.short == "zero" and self.cutoff is not None and n < self.cutoff:
             return 0.0
-        return float(self.value_kernel.plain(self.gains(ranked), constant, ranks))
+        return float(form(self.value_kernel)(self.gains(ranked), constant, self.ranks(n)))
 
     def swap_gains(self, labels: ArrayLike) -> NDArray[np.float32]:
         """The matrix of gains: the measure after swapping ranks i and j (j > i), minus before.
@@ -133,20 +146,22 @@ class Measure:
             raise InputError(f"{self!r} has no swap gains")
         ranked = self.gains(as_labels(labels))
         n = len(ranked)
+        form = operator.attrgetter("plain" if n * n <= SMALL else "compiled")
+        prepare, row = form(self.prepare_kernel), form(self.row_kernel)
         tables = self.tables(n)
-        constant = self.constant_kernel.plain(n, ranked, tables[0, :n].copy(), self.parameters)
+        constant = form(self.constant_kernel)(n, ranked, self.ranks(n), self.parameters)
         out = np.zeros((n, n), np.float32)
         if constant != 0.0:
-            self.prepare_kernel.plain(n, ranked, constant, tables)
+            prepare(n, ranked, constant, tables)
             line = np.zeros(n, np.float32)
             for i in range(n):
-                self.row_kernel.plain(i, n, ranked, tables, line)
+                row(i, n, ranked, tables, line)
                 out[i, i + 1 :] = line[i + 1 :]
         return out
 
-    def tables(self, n: int, padding: int = 1) -> Floats:
+    def tables(self, n: int) -> Floats:
         """The tables for queries of up to n documents: the rank weights, then empty rows of scratch."""
-        tables = np.zeros((1 + self.scratch, n + padding))
+        tables = np.zeros((1 + self.scratch, n + 1))
         tables[0, :n] = self.ranks(n)
         return tables
 
@@ -200,6 +215,11 @@ def reciprocal_ranks(n: int, k: int | None = None) -> Floats:
 def relevant(labels: Floats, threshold: float) -> Floats:
     """1 where the label reaches the threshold, else 0 (unjudged too)."""
     return (labels >= threshold).astype(np.float64)
+
+
+def judged_relevant(labels: Floats, threshold: float) -> Floats:
+    """1 where the label reaches the threshold, 0 where it does not, −1 where there is none."""
+    return np.where(np.isnan(labels), -1.0, relevant(labels, threshold))
 
 
 def is_number(value: object) -> bool:

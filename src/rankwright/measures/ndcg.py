@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwright.measures.base import CONSTANT, PREPARE, ROW, VALUE, Floats, Measure, Singles, cut, number_table
+from rankwright.measures.base import CONSTANT, Floats, Measure, cut, number_table
+from rankwright.measures.formulas import weighted_prepare, weighted_row, weighted_sum
 from rankwright.measures.ordering import descending
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import Kernel, kernel
@@ -23,6 +24,7 @@ HIGHEST_LABEL = 1000.0  # 2^l − 1 is a finite float64 up to l = 1023; the sum 
 
 @kernel(CONSTANT)
 def ndcg_constant(n: int, judged: Floats, ranks: Floats, parameters: Floats) -> float:
+    """The reciprocal of the ideal DCG, or 1 where the DCG is not normalised."""
     ideal = 0.0
     best = np.empty(judged.size)
     descending(judged, best)
@@ -33,27 +35,6 @@ def ndcg_constant(n: int, judged: Floats, ranks: Floats, parameters: Floats) -> 
     return 1.0 / ideal if parameters[0] else 1.0
 
 
-@kernel(VALUE)
-def ndcg_value(gains: Floats, constant: float, ranks: Floats) -> float:
-    total = 0.0
-    for r in range(gains.size):
-        total += gains[r] * ranks[r]
-    return total * constant
-
-
-@kernel(PREPARE)
-def ndcg_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
-    tables[1, 0] = constant
-
-
-@kernel(ROW, fastmath={"contract", "nsz"})
-def ndcg_row(i: int, n: int, gains: Floats, tables: Floats, out: Singles) -> None:
-    gain, discount, constant = gains[i], tables[0, i], tables[1, 0]
-    discounts = tables[0]
-    for j in range(i, n):
-        out[j] = np.float32((gains[j] - gain) * (discount - discounts[j]) * constant)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class NDCG(Measure):
     """(Normalised) discounted cumulative gain at rank k.
@@ -62,7 +43,7 @@ class NDCG(Measure):
     "letor" (1 for the first two ranks, then 1/log2(rank); 2008's), "zipf" (1/rank) or a table by rank.
 
     >>> NDCG(k=3).value([3, 2, 3, 0, 1, 2])
-    0.9594535145926796
+    0.9594535145926795
     >>> NDCG(k=10, gain="linear", blank=0)
     ndcg@10(gain=linear, blank=0)
     """
@@ -78,9 +59,9 @@ class NDCG(Measure):
     scratch: ClassVar[int] = 1
 
     constant_kernel: ClassVar[Kernel] = ndcg_constant
-    value_kernel: ClassVar[Kernel] = ndcg_value
-    prepare_kernel: ClassVar[Kernel | None] = ndcg_prepare
-    row_kernel: ClassVar[Kernel | None] = ndcg_row
+    value_kernel: ClassVar[Kernel] = weighted_sum
+    prepare_kernel: ClassVar[Kernel | None] = weighted_prepare
+    row_kernel: ClassVar[Kernel | None] = weighted_row
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,7 +1,7 @@
 """The measures' syntax: "ndcg@10(gain=linear, blank=0)" to an object and back.
 
-    measure   = name ["@" k] ["(" parameter {"," parameter} ")"] [":" convention]
-    parameter = key "=" value;   a table of numbers is written 0/3/7/15/31
+measure   = name ["@" k] ["(" parameter {"," parameter} ")"] [":" convention]
+parameter = key "=" value;   a table of numbers is written 0/3/7/15/31
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def parse(text: str) -> Measure:
 
     match = PATTERN.fullmatch(text.strip().replace(" ", ""))
     if match is None:
-        raise InputError(f"{text!r} is not a measure; measures are written as in ndcg@10(gain=linear) or map:trec_eval")
+        raise InputError(
+            f"{text!r} is not a measure; measures are written as in ndcg@10(gain=linear) or map:trec_eval"
+        )
     name = match["name"].lower()
     measures = known()
     if name not in measures:
@@ -39,7 +41,9 @@ def parse(text: str) -> Measure:
     made = measures[name]
     if isinstance(made, Measure):
         if match["k"] is not None or match["parameters"] is not None or match["convention"] is not None:
-            raise InputError(f"{name} is a measure of your own, which takes no cut-off, parameters or convention")
+            raise InputError(
+                f"{name} is a measure of your own, which takes no cut-off, parameters or convention"
+            )
         return made
     kind, fixed = made
     fields = {field.name for field in dataclasses.fields(kind)} - HIDDEN - set(fixed)
@@ -50,7 +54,9 @@ def parse(text: str) -> Measure:
         settings |= conventions.settings(name, settings.get("k"), match["convention"])
     for key, value in _pairs(text, match["parameters"]):
         if key not in fields:
-            raise InputError(f"{name} has no parameter {key!r}{_nearest(key, fields)}; it has {', '.join(sorted(fields))}")
+            raise InputError(
+                f"{name} has no parameter {key!r}{_nearest(key, fields)}; it has {', '.join(sorted(fields))}"
+            )
         settings[key] = value
     if match["convention"] is not None and match["parameters"] is None:
         settings["convention"] = match["convention"]
@@ -117,7 +123,9 @@ def _pairs(text: str, parameters: str | None) -> list[tuple[str, Any]]:
             continue
         key, equals, value = part.partition("=")
         if not equals:
-            raise InputError(f"{text!r}: {part!r} is not a parameter; parameters are written as in gain=linear")
+            raise InputError(
+                f"{text!r}: {part!r} is not a parameter; parameters are written as in gain=linear"
+            )
         pairs.append((key, _read(value)))
     return pairs
 

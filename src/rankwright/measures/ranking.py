@@ -1,0 +1,198 @@
+"""The kernels that rank many queries and value them, the same three for all measures.
+
+``rank_queries`` sorts by score, ``query_constants`` finds each query's normaliser, and ``query_values`` the
+measure, which reaches them as a function pointer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwright.measures.base import Floats
+from rankwright.measures.ordering import descending
+from rankwright.runtime.arrays import Integers
+from rankwright.runtime.kernels import kernel
+
+Codes = NDArray[np.int32]
+
+BLOCK = 128  # up to here counting who stands before whom, which vectorises, beats merging
+AS_RANKED, WORST, BEST, MEAN = range(4)
+
+
+def _rank_types() -> Any:
+    import numba as nb
+
+    scores, offsets = _readonly(nb.float64), _readonly(nb.int64)
+    return nb.void(scores, offsets, nb.int64, nb.int64, nb.int64[::1], nb.boolean[::1])
+
+
+def _sort_types() -> Any:
+    import numba as nb
+
+    return nb.void(_readonly(nb.float64), nb.int64[::1], nb.int64[::1])
+
+
+def _constant_types() -> Any:
+    import numba as nb
+
+    f, i, c = _readonly(nb.float64), _readonly(nb.int64), _readonly(nb.int32)
+    constant = nb.types.FunctionType(nb.float64(nb.int64, nb.float64[::1], nb.float64[::1], nb.float64[::1]))
+    vector = nb.float64[::1]
+    return nb.void(constant, f, c, i, i, vector, vector, nb.int64, nb.int64, vector)
+
+
+def _value_types() -> Any:
+    import numba as nb
+
+    f, i, c = _readonly(nb.float64), _readonly(nb.int64), _readonly(nb.int32)
+    value = nb.types.FunctionType(nb.float64(nb.float64[::1], nb.float64, nb.float64[::1]))
+    vector = nb.float64[::1]
+    return nb.void(value, f, c, i, f, i, vector, vector, nb.int64, nb.int64, nb.int64, vector)
+
+
+def _readonly(item: Any) -> Any:
+    from numba import types
+
+    return types.Array(item, 1, "C", readonly=True)
+
+
+@kernel(_rank_types)
+def rank_queries(
+    scores: Floats, offsets: Integers, begin: int, end: int, order: Integers, tied: NDArray[np.bool_]
+) -> None:
+    """The rows of each query from the highest score to the lowest, equal scores as given; which have any."""
+    longest = 0
+    for q in range(begin, end):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    spare = np.empty(longest, np.int64)
+    for q in range(begin, end):
+        a, b = offsets[q], offsets[q + 1]
+        ranked = order[a:b]
+        sort_descending(scores[a:b], ranked, spare)
+        equal = False
+        for r in range(b - a):
+            ranked[r] += a
+            equal |= r > 0 and scores[ranked[r]] == scores[ranked[r - 1]]
+        tied[q] = equal
+
+
+@kernel(_sort_types)
+def sort_descending(scores: Floats, order: Integers, spare: Integers) -> None:
+    """A stable merge sort of places, whose blocks are sorted by counting."""
+    n = scores.size
+    for a in range(0, n, BLOCK):
+        block = scores[a : min(a + BLOCK, n)]
+        for i in range(block.size):
+            score = block[i]
+            rank = 0
+            for j in range(i):
+                rank += block[j] >= score
+            for j in range(i + 1, block.size):
+                rank += block[j] > score
+            order[a + rank] = a + i
+    width = BLOCK
+    while width < n:
+        for a in range(0, n, 2 * width):
+            middle, b = min(a + width, n), min(a + 2 * width, n)
+            left, right = a, middle
+            for r in range(a, b):
+                if right >= b or (left < middle and scores[order[left]] >= scores[order[right]]):
+                    spare[r] = order[left]
+                    left += 1
+                else:
+                    spare[r] = order[right]
+                    right += 1
+        order[:] = spare[:n]
+        width *= 2
+
+
+@kernel(_constant_types)
+def query_constants(
+    constant: Any,
+    gains: Floats,
+    judged: Codes,
+    judged_offsets: Integers,
+    offsets: Integers,
+    ranks: Floats,
+    parameters: Floats,
+    begin: int,
+    end: int,
+    out: Floats,
+) -> None:
+    """Each query's normaliser, from the gains of all its judged documents; 0 where nothing can be found."""
+    longest = 0
+    for q in range(begin, end):
+        longest = max(longest, judged_offsets[q + 1] - judged_offsets[q])
+    known = np.empty(longest)
+    for q in range(begin, end):
+        a, m = judged_offsets[q], judged_offsets[q + 1] - judged_offsets[q]
+        n = offsets[q + 1] - offsets[q]
+        for i in range(m):
+            known[i] = gains[judged[a + i]]
+        out[q] = constant(n, known[:m], ranks[: max(n, m)], parameters)
+
+
+def _settle_types() -> Any:
+    import numba as nb
+
+    return nb.void(_readonly(nb.float64), _readonly(nb.int64), nb.int64, nb.float64[::1], nb.float64[::1])
+
+
+@kernel(_settle_types)
+def settle_ties(scores: Floats, order: Integers, ties: int, ranked: Floats, spare: Floats) -> None:
+    """Put the gains of equal scores from worst to best, from best to worst, or all at their mean."""
+    n = order.size
+    first = 0
+    for r in range(1, n + 1):
+        if r < n and scores[order[r]] == scores[order[first]]:
+            continue
+        if r - first > 1:
+            group = ranked[first:r]
+            if ties == MEAN:
+                total = 0.0
+                for gain in group:
+                    total += gain
+                group[:] = total / group.size
+            else:
+                descending(group, spare[: group.size])
+                if ties == BEST:
+                    group[:] = spare[: group.size]
+                else:
+                    group[:] = spare[: group.size][::-1]
+        first = r
+
+
+@kernel(_value_types)
+def query_values(
+    value: Any,
+    gains: Floats,
+    codes: Codes,
+    order: Integers,
+    scores: Floats,
+    offsets: Integers,
+    constants: Floats,
+    ranks: Floats,
+    ties: int,
+    begin: int,
+    end: int,
+    out: Floats,
+) -> None:
+    """Each query's measure, its documents in ``order`` and equal scores as ``ties`` has them; 0 if blank."""
+    longest = 0
+    for q in range(begin, end):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    ranked = np.empty(longest)
+    spare = np.empty(longest)
+    for q in range(begin, end):
+        if constants[q] == 0.0:
+            out[q] = 0.0
+            continue
+        a, n = offsets[q], offsets[q + 1] - offsets[q]
+        for r in range(n):
+            ranked[r] = gains[codes[order[a + r]]]
+        if ties != AS_RANKED:
+            settle_ties(scores, order[a : a + n], ties, ranked, spare)
+        out[q] = value(ranked[:n], constants[q], ranks[:n])
