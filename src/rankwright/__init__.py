@@ -9,7 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankwright.data import Qrels as Qrels
     from rankwright.data import QuerySet as QuerySet
+    from rankwright.data import Rankings as Rankings
+    from rankwright.data import Run as Run
+    from rankwright.data import read_qrels as read_qrels
+    from rankwright.data import read_run as read_run
+    from rankwright.data import write_run as write_run
+    from rankwright.evaluation import evaluate as evaluate
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
     from rankwright.runtime.errors import InputError as InputError
@@ -27,12 +34,19 @@ _HOMES = {
     "LinearScorer": "scorers",
     "Measure": "measures",
     "QueryScaling": "scorers",
+    "Qrels": "data",
     "QuerySet": "data",
+    "Rankings": "data",
     "RankwrightError": "runtime.errors",
+    "Run": "data",
     "Scorer": "scorers",
     "Standardising": "scorers",
+    "evaluate": "evaluation",
     "load": "scorers",
     "measure": "measures",
+    "read_qrels": "data",
+    "read_run": "data",
+    "write_run": "data",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from rankwright.data.queries import QuerySet
+from rankwright.data.rankings import Rankings
+from rankwright.data.trec import Qrels, Run, read_qrels, read_run, write_run
 
-__all__ = ["QuerySet"]
+__all__ = ["Qrels", "QuerySet", "Rankings", "Run", "read_qrels", "read_run", "write_run"]

@@ -11,38 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwright.runtime.arrays import Floats, Integers, as_array, as_numbers, is_missing
 from rankwright.runtime.errors import InputError
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Integers = NDArray[np.int64]
-
-BLOCK = 65536
-
-
-def matrix(X: Any) -> Singles:
-    """Features as a contiguous float32 matrix without infinities; sparse matrices are made dense.
-
-    >>> matrix([[1, None], [True, 0.5]])
-    array([[1. , nan],
-           [1. , 0.5]], dtype=float32)
-    """
-    given = X.toarray() if hasattr(X, "toarray") else _array(X, "the features")
-    if given.ndim != 2:
-        raise InputError(f"the features have {given.ndim} dimension(s); give a matrix, one row a document")
-    numbers = _numbers(given, "the features")
-    with np.errstate(over="ignore"):
-        features = np.ascontiguousarray(numbers, dtype=np.float32)
-    for begin in range(0, len(features), BLOCK):
-        infinite = np.isinf(features[begin : begin + BLOCK])
-        if infinite.any():
-            row, column = (int(index) for index in np.argwhere(infinite)[0])
-            row += begin
-            raise InputError(
-                f"row {row}, feature {column}: the value {given[row, column]} is infinite as a float32; "
-                "use NaN for what is missing, and scale what is too large"
-            )
-    return features
 
 
 def column(values: Any, n: int, name: str) -> Floats:
@@ -129,54 +99,9 @@ def feature_names(names: Iterable[Any], n_features: int) -> tuple[str, ...]:
     return given
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a single value stands for nothing: None, NaN, NaT or pandas' NA.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing("nan")
-    (True, True, False)
-    """
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas' NA has no truth value
-        return True
-    except ValueError:  # neither has a comparison of arrays, and an array is not a missing value
-        return False
-
-
 def _usable(weights: Floats) -> NDArray[np.bool_]:
     return (weights >= 0) & np.isfinite(weights)
 
 
-def _array(values: Any, name: str) -> NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} are not an array of numbers ({error})") from error
-
-
 def _copy(values: Any, name: str) -> Floats:
-    return np.array(_numbers(_array(values, name), name), dtype=np.float64, order="C")
-
-
-def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """An array of numbers as it is, and one of objects as float64; numbers written as text are refused."""
-    if array.dtype.kind in "biuf":
-        return array
-    if array.dtype.kind != "O":
-        raise InputError(
-            f"{name} are of type {array.dtype}; give numbers, and encode text and categories first"
-        )
-    numbers = np.full(array.shape, np.nan)
-    for index, value in np.ndenumerate(array):
-        if is_missing(value):
-            continue
-        try:
-            if isinstance(value, str | bytes):
-                raise TypeError("text")
-            numbers[index] = float(value)
-        except (TypeError, ValueError, OverflowError) as error:
-            place = f"row {index[0]}" if len(index) == 1 else f"row {index[0]}, feature {index[-1]}"
-            raise InputError(
-                f"{place}: {name} hold {value!r}, which is not a number; encode it first"
-            ) from error
-    return numbers
+    return np.array(as_numbers(as_array(values, name), name), dtype=np.float64, order="C")

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankwright.data import checks
-from rankwright.data.checks import Floats, Integers, Singles
-from rankwright.data.grouping import group
+from rankwright.runtime.arrays import Floats, Integers, Singles, feature_matrix, group
 from rankwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class QuerySet:
         query_weight: ArrayLike | None = None,
         positions: ArrayLike | None = None,
     ):
-        features = checks.matrix(X)
+        features = feature_matrix(X)
         n, width = features.shape
         offsets, query_ids, rows = group(qid, n)
         names = _column_names(X) if feature_names is None else feature_names
