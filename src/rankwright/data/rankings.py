@@ -6,12 +6,15 @@ A query set with scores and a TREC run with its judgements both become one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankwright.data.queries import Floats, Integers, QuerySet
+from rankwright.data.checks import document_ids, query_weights
+from rankwright.data.queries import QuerySet
+from rankwright.runtime.arrays import Floats, Integers, as_array, as_numbers, group
 from rankwright.runtime.errors import InputError
 
 
@@ -32,6 +35,8 @@ class Rankings:
     judged_offsets: Integers
     documents: tuple[str, ...] | None = None
     query_weight: Floats | None = None
+    rows: Integers | None = None
+    """Where each stored document stood with the caller; None if in the same order."""
 
     @classmethod
     def of(cls, queries: QuerySet, scores: ArrayLike) -> Rankings:
@@ -42,12 +47,7 @@ class Rankings:
         """
         if queries.labels is None:
             raise InputError("the data has no labels; evaluation needs one a row")
-        given = np.ascontiguousarray(scores, dtype=np.float64)
-        if given.shape != (len(queries),):
-            raise InputError(f"the scores have shape {given.shape} for {len(queries)} rows; give one a row")
-        bad = np.flatnonzero(np.isnan(given))
-        if len(bad):
-            raise InputError(f"row {bad[0]}: the score is NaN, which has no place in an order; give numbers")
+        given = _scores(scores, len(queries))
         return cls(
             query_ids=queries.query_ids,
             offsets=queries.offsets,
@@ -57,4 +57,55 @@ class Rankings:
             judged_offsets=queries.offsets,
             documents=queries.documents,
             query_weight=queries.query_weight,
+            rows=queries.rows,
         )
+
+    @classmethod
+    def from_arrays(
+        cls, scores: ArrayLike, labels: ArrayLike, *, qid: Any, documents: Sequence[str] | None = None
+    ) -> Rankings:
+        """Scores and labels, one a row, and the query of each row as ``QuerySet`` takes it.
+
+        >>> Rankings.from_arrays([0.2, 0.9, 0.4], [1, 0, 2], qid=[7, 8, 7]).labels
+        array([1., 2., 0.])
+        """
+        known = _numbers(labels, "the labels")
+        if known.ndim != 1:
+            raise InputError(f"the labels have {known.ndim} dimensions; give one a row")
+        n = len(known)
+        given = _scores(scores, n)
+        offsets, query_ids, rows = group(qid, n)
+        ids = None if documents is None else document_ids(documents, n)
+        if rows is not None:
+            given, known = given[rows], known[rows]
+            ids = None if ids is None else tuple(ids[row] for row in rows)
+        return cls(
+            query_ids=query_ids,
+            offsets=offsets,
+            scores=given,
+            labels=known,
+            judged=known,
+            judged_offsets=offsets,
+            documents=ids,
+            rows=rows,
+        )
+
+    def weighted(self, query_weight: Any) -> Rankings:
+        """The same with weights of queries: a mapping by query id, one a query, or one a row."""
+        weights = query_weights(query_weight, self.query_ids, self.rows, self.offsets)
+        return dataclasses.replace(self, query_weight=weights)
+
+
+def _scores(scores: ArrayLike, n: int) -> Floats:
+    given = _numbers(scores, "the scores")
+    if given.shape != (n,):
+        raise InputError(f"the scores have shape {given.shape} for {n} rows; give one a row")
+    bad = np.flatnonzero(np.isnan(given))
+    if len(bad):
+        raise InputError(f"row {bad[0]}: the score is NaN, which has no place in an order; give numbers")
+    return given
+
+
+def _numbers(values: ArrayLike, name: str) -> Floats:
+    given = as_numbers(as_array(values, name), name)
+    return np.ascontiguousarray(given, dtype=np.float64)

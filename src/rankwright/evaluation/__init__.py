@@ -1,1 +1,8 @@
-"""evaluation"""
+"""Evaluation: how good rankings are, whether one is better than another, and cross-validation."""
+
+from __future__ import annotations
+
+from rankwright.evaluation.evaluate import evaluate
+from rankwright.evaluation.result import Evaluation, MeasureResult
+
+__all__ = ["Evaluation", "MeasureResult", "evaluate"]
