@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catboost.utils import eval_metric
-
 from tests.oracles.lists import Ranked, joined
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import lightgbm
 import numpy as np
-
 from tests.oracles.lists import Ranked, joined, sizes
 
 
@@ -23,6 +22,12 @@ def mean(metric: str, queries: Sequence[Ranked], weights: Sequence[float] | None
         params={"verbose": -1},
     )
     # The objective is any that does not look at the labels; the metrics are those of ranking.
-    settings = {"objective": "regression", "metric": name, "eval_at": [int(k)], "verbose": -1, "num_threads": 1}
+    settings = {
+        "objective": "regression",
+        "metric": name,
+        "eval_at": [int(k)],
+        "verbose": -1,
+        "num_threads": 1,
+    }
     [result] = lightgbm.Booster({**settings, "boost_from_average": False}, data).eval_train()
     return float(result[2])

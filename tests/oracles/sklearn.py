@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from sklearn.metrics import average_precision_score, dcg_score, ndcg_score, roc_auc_score
-
 from tests.oracles.lists import Ranked
 
 FUNCTIONS = {"ndcg": ndcg_score, "dcg": dcg_score}

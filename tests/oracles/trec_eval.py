@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytrec_eval
-
 from tests.oracles.lists import Ranked
 
 
@@ -17,4 +16,6 @@ def mean(metric: str, queries: Sequence[Ranked], relevance_level: int = 1) -> fl
         judged[str(number)] = dict(zip(query.documents, map(int, query.labels), strict=True))
         run[str(number)] = dict(zip(query.documents, map(float, query.scores), strict=True))
     values = pytrec_eval.RelevanceEvaluator(judged, {metric}, relevance_level=relevance_level).evaluate(run)
-    return pytrec_eval.compute_aggregated_measure(metric, np.array([value[metric] for value in values.values()]))
+    return pytrec_eval.compute_aggregated_measure(
+        metric, np.array([value[metric] for value in values.values()])
+    )

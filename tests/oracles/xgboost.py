@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import xgboost
-
 from tests.oracles.lists import Ranked, joined, sizes
 
 
 def mean(
     metric: str, queries: Sequence[Ranked], weights: Sequence[float] | None = None, **settings: Any
 ) -> float:
-    """XGBoost's own mean of ``metric`` ("ndcg@10-", "map", "pre@5") over queries; ``weights`` are by query."""
+    """XGBoost's own mean of ``metric`` ("ndcg@10-", "map", "pre@5") over queries. Weights are by query."""
     scores, labels, _ = joined(queries)
     data = xgboost.DMatrix(
         np.zeros((len(scores), 1)), label=labels, base_margin=scores, group=sizes(queries), weight=weights

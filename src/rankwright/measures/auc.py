@@ -103,6 +103,7 @@ class AUC(Measure):
     threshold: float = 1
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"auc": {}}
+    pairwise: ClassVar[bool] = True
     scratch: ClassVar[int] = 3
 
     constant_kernel: ClassVar[Kernel] = auc_constant

@@ -1,8 +1,8 @@
 """The tools' conventions by name: what "ndcg@10" means to each of them.
 
-``ndcg@10:lightgbm`` is NDCG as LightGBM computes it; ``ndcg@10(blank=0):lightgbm`` differs from it in one point.
-Each entry was read in the tool's source or seen by running it; docs/conventions.md says which, and what a tool
-does that no parameter expresses. What a measure's own name fixes (its cut-off) stays with the name.
+``ndcg@10:lightgbm`` is NDCG as LightGBM computes it; ``ndcg@10(blank=0):lightgbm`` differs in one point. Each
+entry was seen by running the tool or read in its source: docs/conventions.md says which, and what a tool does
+that no parameter expresses. A ``k`` here is the cut-off of a tool that cuts where none is asked for.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CONVENTIONS: dict[str, dict[str, Parameters]] = {
         bpref={"threshold": 1},
     ),
     "gdeval": _tool(
-        {"blank": "skip", "ties": "docid", "short": "as-is"},
+        {"blank": "skip", "ties": "docid", "short": "as-is", "k": 20},
         ndcg={"gain": FIVE_LEVELS, "discount": "log2"},
         err={"max_label": 4, "stop": "exp"},
     ),
@@ -65,7 +65,7 @@ CONVENTIONS: dict[str, dict[str, Parameters]] = {
         ap={"threshold": ABOVE_HALF, "denominator": "min(R,k)"},
     ),
     "xgboost": _tool(
-        {"blank": 1, "ties": "input", "short": "as-is"},
+        {"blank": 1, "ties": "input", "short": "as-is", "k": 32},
         ndcg={"gain": "exp", "discount": "log2"},
         map={"threshold": 1, "denominator": "min(R,k)"},
         ap={"threshold": 1, "denominator": "min(R,k)"},
@@ -82,17 +82,17 @@ CONVENTIONS: dict[str, dict[str, Parameters]] = {
         err={"max_label": 1, "stop": "label"},
         p={"threshold": ABOVE_HALF, "denominator": "n"},
         recall={"threshold": ABOVE_HALF, "blank": 1},
-        auc={"ties": "average"},
+        auc={"threshold": ABOVE_HALF, "ties": "average"},
         pairs={"ties": "average"},
     ),
     "ranklib": _tool(
         {"blank": 0, "ties": "input", "short": "as-is"},
-        ndcg={"gain": "exp", "discount": "log2"},
-        dcg={"gain": "exp", "discount": "log2"},
+        ndcg={"gain": "exp", "discount": "log2", "k": 10},
+        dcg={"gain": "exp", "discount": "log2", "k": 10},
         map={"threshold": ABOVE_ZERO, "denominator": "R"},
         rr={"threshold": ABOVE_ZERO},
-        err={"max_label": 4, "stop": "exp"},
-        p={"threshold": ABOVE_ZERO, "denominator": "n"},
+        err={"max_label": 4, "stop": "exp", "k": 10},
+        p={"threshold": ABOVE_ZERO, "denominator": "n", "k": 10},
     ),
     "sklearn": _tool(
         {"blank": 0, "ties": "average", "short": "as-is"},
@@ -106,8 +106,10 @@ CONVENTIONS: dict[str, dict[str, Parameters]] = {
 def settings(name: str, k: int | None, convention: str) -> Parameters:
     """The parameters that a tool's convention gives to the measure of this name, cut at k or whole.
 
-    >>> settings("ndcg", 10, "trec_eval")
+    >>> settings("ndcg", None, "trec_eval")
     {'blank': 0, 'ties': 'docid', 'short': 'as-is', 'gain': 'linear', 'discount': 'log2'}
+    >>> settings("dcg", None, "ranklib")["k"]
+    10
     """
     if convention not in CONVENTIONS:
         raise InputError(f"there is no convention {convention!r}; there are {', '.join(sorted(CONVENTIONS))}")
@@ -116,7 +118,7 @@ def settings(name: str, k: int | None, convention: str) -> Parameters:
     if name not in table:
         there = ", ".join(_shown(known) for known in sorted(table))
         raise InputError(f"{convention} has no {_shown(name)}; it has {there}")
-    return table[name]
+    return table[name] if k is None else table[name] | {"k": k}
 
 
 def _shown(name: str) -> str:

@@ -153,6 +153,8 @@ class Ranked:
         lists = self.lists
         constants = lists.constants(measure)
         rule = ties or measure.ties
+        if rule == "average" and measure.pairwise:
+            return (self.values(measure, "worst") + self.values(measure, "best")) / 2
         if rule == "average" and not measure.additive and self.tied.any():
             raise InputError(
                 f"{measure!r} has no closed form for the average over ties; use another tie rule"

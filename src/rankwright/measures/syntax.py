@@ -16,8 +16,9 @@ from rankwright.measures.base import Measure
 from rankwright.runtime.errors import InputError
 
 PATTERN = re.compile(
-    r"(?P<name>[A-Za-z_][A-Za-z_0-9]*)(@(?P<k>[^(:]*))?(\((?P<parameters>[^()]*)\))?(:(?P<convention>\w+))?"
+    r"(?P<name>[A-Za-z_][A-Za-z_0-9]*)(@(?P<k>[^(:]*))?(\((?P<parameters>([^()]|\([^()]*\))*)\))?(:(?P<convention>\w+))?"
 )
+BETWEEN_PARAMETERS = re.compile(r",(?![^()]*\))")  # not the comma of min(R,k)
 HIDDEN = {"convention", "k"}
 
 
@@ -118,7 +119,7 @@ def _cutoff(kind: type[Measure], text: str, k: str) -> int:
 
 def _pairs(text: str, parameters: str | None) -> list[tuple[str, Any]]:
     pairs = []
-    for part in (parameters or "").split(","):
+    for part in BETWEEN_PARAMETERS.split(parameters or ""):
         if not part:
             continue
         key, equals, value = part.partition("=")
