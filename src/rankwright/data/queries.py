@@ -9,17 +9,15 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankwright.data import checks
+from rankwright.data.description import Description, counted, describe
 from rankwright.runtime.arrays import Floats, Integers, Singles, feature_matrix, group
 from rankwright.runtime.errors import InputError
-
-if TYPE_CHECKING:
-    from rankwright.data.description import Description
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -139,13 +137,12 @@ class QuerySet:
         return len(self.features)
 
     def __repr__(self) -> str:
-        def count(n: int, one: str, more: str) -> str:
-            return f"{n:,} {one if n == 1 else more}"
-
-        return (
-            f"QuerySet({count(self.n_queries, 'query', 'queries')}, "
-            f"{count(len(self), 'document', 'documents')}, {count(self.n_features, 'feature', 'features')})"
+        counts = (
+            counted(self.n_queries, "query", "queries"),
+            counted(len(self), "document", "documents"),
+            counted(self.n_features, "feature", "features"),
         )
+        return f"QuerySet({', '.join(counts)})"
 
     @property
     def n_queries(self) -> int:
@@ -272,8 +269,6 @@ class QuerySet:
         >>> QuerySet([[0.5], [0.5]], [1, 0], qid=[7, 7]).describe().duplicates
         1
         """
-        from rankwright.data.description import describe
-
         return describe(self)
 
     def equals(self, other: QuerySet) -> bool:

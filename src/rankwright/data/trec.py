@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankwright.data.checks import document_ids
 from rankwright.data.columns import Layout, read_columns
+from rankwright.data.description import counted
 from rankwright.data.queries import QuerySet
 from rankwright.data.rankings import Rankings
 from rankwright.runtime.arrays import Floats, Integers, group
@@ -88,7 +89,8 @@ class _Lists:
         return None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.query_ids):,} queries, {len(self.documents):,} documents)"
+        queries = counted(len(self.query_ids), "query", "queries")
+        return f"{type(self).__name__}({queries}, {counted(len(self.documents), 'document', 'documents')})"
 
     def _tables(self) -> dict[str, dict[str, float]]:
         values = self.values.tolist()
@@ -104,7 +106,7 @@ class Qrels(_Lists):
     """Judgements: labels of documents by query. Made by ``read_qrels`` or from a mapping.
 
     >>> Qrels.from_dict({"q1": {"d1": 2, "d2": 0}})
-    Qrels(1 queries, 2 documents)
+    Qrels(1 query, 2 documents)
     """
 
     @classmethod
@@ -136,7 +138,7 @@ class Run(_Lists):
         """Scores of a query set, one a row in the order given; ``documents`` are ids if it has none.
 
         >>> Run.of(QuerySet([[0], [0]], qid=7, documents=["a", "b"]), [0.1, 0.2])
-        Run(1 queries, 2 documents)
+        Run(1 query, 2 documents)
         """
         if documents is not None:
             given = np.array(document_ids(documents, len(queries)), object)
@@ -234,7 +236,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     >>> path = Path(tempfile.mkdtemp()) / "qrels.txt"
     >>> _ = path.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
     >>> read_qrels(path)
-    Qrels(1 queries, 2 documents)
+    Qrels(1 query, 2 documents)
     """
     return Qrels._of_file(path, QRELS)
 
