@@ -67,27 +67,16 @@ def auc_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
 
 @kernel(ROW, fastmath={"contract", "nsz"})
 def auc_row(i: int, n: int, gains: Floats, tables: Floats, out: Singles) -> None:
-    """The pairs that a swap turns round, by the kind of document i."""
-    bad, good, constant = tables[1], tables[2], tables[3, 0]
-    bad_here, good_here = bad[i], good[i]
-    if gains[i] > 0.0:
-        for j in range(i + ONE, n):
-            down = bad[j] - bad_here
-            out[j] = np.float32(
-                (0.0 if gains[j] > 0.0 else -down - (good[j] - good_here if gains[j] == 0.0 else 0.0))
-                * constant
-            )
-    elif gains[i] == 0.0:
-        for j in range(i + ONE, n):
-            down = good[j] - good_here
-            out[j] = np.float32(
-                (0.0 if gains[j] == 0.0 else down + (bad[j] - bad_here if gains[j] > 0.0 else 0.0)) * constant
-            )
-    else:
-        for j in range(i + ONE, n):
-            up = bad[j] - bad_here if gains[j] > 0.0 else 0.0
-            down = good[j] - good_here if gains[j] == 0.0 else 0.0
-            out[j] = np.float32((up - down) * constant)
+    """s(j, i) + h(j) − h(i), with the signs folded in: the kinds of i and j decide what moves past what."""
+    gain, bad, good, constant = gains[i], tables[1], tables[2], tables[3, 0]
+    bad_here, good_here = tables[1, i], tables[2, i]
+    for j in range(i + ONE, n):
+        past_bad, past_good = bad[j] - bad_here, good[j] - good_here
+        of_good = -past_bad - (past_good if gains[j] == 0.0 else 0.0)
+        of_bad = past_good + (past_bad if gains[j] > 0.0 else 0.0)
+        of_unjudged = (past_bad if gains[j] > 0.0 else 0.0) - (past_good if gains[j] == 0.0 else 0.0)
+        change = of_good if gain > 0.0 else (of_bad if gain == 0.0 else of_unjudged)
+        out[j] = np.float32(0.0 if gains[j] == gain else change * constant)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -104,6 +93,7 @@ class AUC(Measure):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"auc": {}}
     pairwise: ClassVar[bool] = True
+    midpoint: ClassVar[bool] = True
     scratch: ClassVar[int] = 3
 
     constant_kernel: ClassVar[Kernel] = auc_constant

@@ -84,21 +84,16 @@ def bpref_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> Non
 
 @kernel(ROW, fastmath={"contract", "nsz"})
 def bpref_row(i: int, n: int, gains: Floats, tables: Floats, out: Singles) -> None:
-    """What the documents between lose or gain, and what i and j themselves do, by the kind of document i."""
+    """What the documents between lose or gain, and what i and j themselves do: the kind of i decides."""
     worth, worth_behind, below, up_to = tables[1], tables[2], tables[3], tables[4]
-    here, below_here, up_to_here = worth[i], below[i + ONE], up_to[i]
-    if gains[i] > 0.0:
-        for j in range(i + ONE, n):
-            lost = below[j] - below_here if gains[j] == 0.0 else 0.0
-            out[j] = np.float32(0.0 if gains[j] > 0.0 else worth_behind[j] - here - lost)
-    elif gains[i] == 0.0:
-        for j in range(i + ONE, n):
-            moved = here - worth[j] if gains[j] > 0.0 else 0.0
-            out[j] = np.float32(0.0 if gains[j] == 0.0 else up_to[j] - up_to_here + moved)
-    else:
-        for j in range(i + ONE, n):
-            moved = here - worth[j] if gains[j] > 0.0 else 0.0
-            out[j] = np.float32(below_here - below[j] if gains[j] == 0.0 else moved)
+    gain, here, below_here, up_to_here = gains[i], tables[1, i], tables[3, i + ONE], tables[4, i]
+    for j in range(i + ONE, n):
+        up = here - worth[j] if gains[j] > 0.0 else 0.0
+        lost = below[j] - below_here if gains[j] == 0.0 else 0.0
+        of_good = worth_behind[j] - here - lost
+        of_bad = up_to[j] - up_to_here + up
+        change = of_good if gain > 0.0 else (of_bad if gain == 0.0 else up - lost)
+        out[j] = np.float32(0.0 if gains[j] == gain else change)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankwright.measures.base import (
+    EXPECTED,
     ONE,
     PREPARE,
     ROW,
@@ -32,6 +33,7 @@ from rankwright.measures.base import (
     reciprocal_ranks,
 )
 from rankwright.measures.formulas import one_if_any
+from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import Kernel, kernel
 
@@ -45,6 +47,32 @@ def err_value(gains: Floats, constant: float, ranks: Floats) -> float:
     for r in range(gains.size):
         total += ranks[r] * gains[r] * reached
         reached *= 1.0 - gains[r]
+    return total * constant
+
+
+@kernel(EXPECTED)
+def err_expected(gains: Floats, ends: Integers, constant: float, ranks: Floats) -> float:
+    """The mean over the orders of tied documents.
+
+    With T̄ᵢ the mean product of i of a group's T's, a reader reaches the group's rank i with probability
+    π·T̄ᵢ and goes on with π·T̄ᵢ₊₁. Adding the m-th document to a group makes T̄ᵢ the mean of the choices of i
+    documents without it, (m − i)/m of them, and with it.
+    """
+    total, reached = 0.0, 1.0
+    passed = np.empty(gains.size + 1)
+    first = 0
+    while first < gains.size:
+        end = ends[first]
+        passed[0] = 1.0
+        for r in range(first, end):
+            m = r - first + 1
+            passed[m] = 0.0
+            for i in range(m, 0, -1):
+                passed[i] = ((m - i) * passed[i] + i * (1.0 - gains[r]) * passed[i - 1]) / m
+        for r in range(first, end):
+            total += ranks[r] * reached * (passed[r - first] - passed[r - first + 1])
+        reached *= passed[end - first]
+        first = end
     return total * constant
 
 
@@ -69,13 +97,12 @@ def err_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
 def err_row(i: int, n: int, gains: Floats, tables: Floats, out: Singles) -> None:
     """(Rⱼ − Rᵢ)(Aᵢ − Bⱼ/Tᵢ)."""
     gain, a, b = gains[i], tables[2, i], tables[3]
-    if gain < 1.0:
-        passed = 1.0 / (1.0 - gain)
-        for j in range(i + ONE, n):
-            out[j] = np.float32((gains[j] - gain) * (a - b[j] * passed))
-        return
-    weights, left, reached = tables[0], tables[1, i] * tables[0, i], tables[1, i]
+    passed = 1.0 / (1.0 - gain) if gain < 1.0 else 0.0
     for j in range(i + ONE, n):
+        out[j] = np.float32((gains[j] - gain) * (a - b[j] * passed))
+    weights, reached = tables[0], tables[1, i]
+    left = reached * weights[i]
+    for j in range(i + ONE, n if gain == 1.0 else i):
         out[j] = np.float32((gains[j] - gain) * (left - reached * weights[j]))
         left -= reached * weights[j] * gains[j]
         reached *= 1.0 - gains[j]
@@ -102,6 +129,7 @@ class ERR(Measure):
 
     constant_kernel: ClassVar[Kernel] = one_if_any
     value_kernel: ClassVar[Kernel] = err_value
+    expected_kernel: ClassVar[Kernel | None] = err_expected
     prepare_kernel: ClassVar[Kernel | None] = err_prepare
     row_kernel: ClassVar[Kernel | None] = err_row
 

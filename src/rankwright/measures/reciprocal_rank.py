@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankwright.measures.base import (
+    EXPECTED,
     ONE,
     PREPARE,
     ROW,
@@ -26,6 +27,7 @@ from rankwright.measures.base import (
     relevant,
 )
 from rankwright.measures.formulas import one_if_any
+from rankwright.runtime.arrays import Integers
 from rankwright.runtime.kernels import Kernel, kernel
 
 
@@ -36,6 +38,28 @@ def rr_value(gains: Floats, constant: float, ranks: Floats) -> float:
         if gains[r] > 0.0:
             return ranks[r] * constant
     return 0.0
+
+
+@kernel(EXPECTED)
+def rr_expected(gains: Floats, ends: Integers, constant: float, ranks: Floats) -> float:
+    """The mean over the orders of tied documents (McSherry and Najork, 2008).
+
+    As long as none was found, a rank holds one of the group's relevant documents with probability
+    (relevant documents) / (documents left in the group).
+    """
+    total, none_found = 0.0, 1.0
+    first = 0
+    while first < gains.size:
+        end = ends[first]
+        good = 0.0
+        for r in range(first, end):
+            good += gains[r]
+        for r in range(first, end):
+            found = none_found * min(1.0, good / (end - r))
+            total += found * ranks[r]
+            none_found -= found
+        first = end
+    return total * constant
 
 
 @kernel(PREPARE)
@@ -52,20 +76,15 @@ def rr_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
                 tables[1 + count, 0] = tables[0, r]
 
 
-@kernel(ROW)
+@kernel(ROW, fastmath={"contract", "nsz"})
 def rr_row(i: int, n: int, gains: Floats, tables: Floats, out: Singles) -> None:
     """What the first relevant rank gains or loses."""
     weights, first, second = tables[0], tables[2, 0], tables[3, 0]
-    if tables[1, i] > 0.0:
-        for j in range(i + ONE, n):
-            out[j] = np.float32(0.0)
-    elif gains[i] > 0.0:
-        for j in range(i + ONE, n):
-            out[j] = np.float32((1.0 - gains[j]) * (max(weights[j], second) - first))
-    else:
-        up = weights[i] - first
-        for j in range(i + ONE, n):
-            out[j] = np.float32(gains[j] * up)
+    above, gain, up = tables[1, i], gains[i], tables[0, i] - tables[2, 0]
+    for j in range(i + ONE, n):
+        down = (1.0 - gains[j]) * (max(weights[j], second) - first)
+        change = down if gain > 0.0 else gains[j] * up
+        out[j] = np.float32(0.0 if above > 0.0 else change)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -88,6 +107,7 @@ class ReciprocalRank(Measure):
 
     constant_kernel: ClassVar[Kernel] = one_if_any
     value_kernel: ClassVar[Kernel] = rr_value
+    expected_kernel: ClassVar[Kernel | None] = rr_expected
     prepare_kernel: ClassVar[Kernel | None] = rr_prepare
     row_kernel: ClassVar[Kernel | None] = rr_row
 
