@@ -18,6 +18,7 @@ import numpy as np
 
 from rankwright.measures.base import (
     CONSTANT,
+    EXPECTED,
     ONE,
     PREPARE,
     ROW,
@@ -28,6 +29,7 @@ from rankwright.measures.base import (
     reciprocal_ranks,
     relevant,
 )
+from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import Kernel, kernel
 
@@ -50,6 +52,29 @@ def ap_value(gains: Floats, constant: float, ranks: Floats) -> float:
     for r in range(gains.size):
         count += gains[r]
         total += gains[r] * count * ranks[r]
+    return total * constant
+
+
+@kernel(EXPECTED)
+def ap_expected(gains: Floats, ends: Integers, constant: float, ranks: Floats) -> float:
+    """The mean over the orders of tied documents (McSherry and Najork, 2008).
+
+    In a group of n with m relevant, a rank is relevant with probability m/n, and each rank of the group above
+    it is then relevant with probability (m − 1)/(n − 1).
+    """
+    total, above = 0.0, 0.0
+    first = 0
+    while first < gains.size:
+        end = ends[first]
+        good = 0.0
+        for r in range(first, end):
+            good += gains[r]
+        share = good / (end - first)
+        others = (good - 1.0) / max(1, end - first - 1)
+        for r in range(first, end):
+            total += share * (above + 1.0 + (r - first) * others) * ranks[r]
+        above += good
+        first = end
     return total * constant
 
 
@@ -99,6 +124,7 @@ class AveragePrecision(Measure):
 
     constant_kernel: ClassVar[Kernel] = ap_constant
     value_kernel: ClassVar[Kernel] = ap_value
+    expected_kernel: ClassVar[Kernel | None] = ap_expected
     prepare_kernel: ClassVar[Kernel | None] = ap_prepare
     row_kernel: ClassVar[Kernel | None] = ap_row
 

@@ -35,6 +35,7 @@ Ties = Literal["input", "docid", "average", "worst"]
 
 CONSTANT = "float64(int64, float64[::1], float64[::1], float64[::1])"
 VALUE = "float64(float64[::1], float64, float64[::1])"
+EXPECTED = "float64(float64[::1], int64[::1], float64, float64[::1])"
 PREPARE = "void(uint64, float64[::1], float64, float64[:, ::1])"
 ROW = "void(uint64, uint64, float64[::1], float64[:, ::1], float32[::1])"
 
@@ -67,6 +68,8 @@ class Measure:
     """Whether the value is a sum over ranks of gain × rank weight: then ties average by averaging gains."""
     pairwise: ClassVar[bool] = False
     """Whether the value is a share of pairs in the right order: the average over ties is then halfway."""
+    midpoint: ClassVar[bool] = False
+    """Whether the mean over the orders of tied documents lies midway between their worst and best order."""
     graded: ClassVar[bool] = False
     """Whether more than "relevant or not" enters."""
     scratch: ClassVar[int] = 0
@@ -74,6 +77,9 @@ class Measure:
 
     constant_kernel: ClassVar[Kernel]
     value_kernel: ClassVar[Kernel]
+    expected_kernel: ClassVar[Kernel | None] = None
+    """The mean over the orders of tied documents, where neither of the two above gives it:
+    ``expected(gains, ends, constant, ranks)``, where ``ends[r]`` is the rank behind the group of rank r."""
     prepare_kernel: ClassVar[Kernel | None] = None
     row_kernel: ClassVar[Kernel | None] = None
 

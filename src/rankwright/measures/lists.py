@@ -21,6 +21,7 @@ from rankwright.measures.ranking import (
     WORST,
     Codes,
     query_constants,
+    query_expected,
     query_values,
     rank_queries,
 )
@@ -35,7 +36,7 @@ TABLE = 1024  # whole labels below this are their own number in a table of gains
 SMALL_DOCUMENTS = 20_000  # what the plain forms do in less time than a compiler takes to load …
 SMALL_PAIRS = 4_000_000  # … also where a measure looks at all pairs of a query
 CHUNKS_PER_THREAD = 4
-TIE_MODES = {"input": AS_RANKED, "docid": AS_RANKED, "worst": WORST, "best": BEST, "average": MEAN}
+TIE_MODES = {"input": AS_RANKED, "worst": WORST, "best": BEST, "average": MEAN}
 
 
 class Lists:
@@ -150,27 +151,41 @@ class Ranked:
 
     def values(self, measure: Measure, ties: Order | None = None) -> Floats:
         """The measure of each query (NaN: left out of the mean), ties as the measure or ``ties`` has them."""
+        constants = self.lists.constants(measure)
+        out = self._with_ties(measure, ties or measure.ties)
+        if measure.short == "zero" and measure.cutoff is not None:
+            out[self.lists.sizes < measure.cutoff] = 0.0
+        out[constants == 0.0] = np.nan if measure.blank == "skip" else float(measure.blank)
+        return out
+
+    def _with_ties(self, measure: Measure, rule: Order) -> Floats:
+        value = measure.value_kernel
+        if rule == "docid":
+            return self._run(query_values, value, measure, self._by_document, AS_RANKED)
+        if rule != "average" or measure.additive:
+            return self._run(query_values, value, measure, self.order, TIE_MODES[rule])
+        if measure.midpoint:
+            return (self._with_ties(measure, "worst") + self._with_ties(measure, "best")) / 2.0
+        if measure.expected_kernel is not None:
+            return self._run(query_expected, measure.expected_kernel, measure, self.order)
+        raise InputError(
+            f"{measure!r} cannot be averaged over ties: there is no closed form for it; "
+            "use ties=input, worst or docid"
+        )
+
+    def _run(
+        self, over_queries: Kernel, formula: Kernel, measure: Measure, order: Integers, *mode: int
+    ) -> Floats:
         lists = self.lists
-        constants = lists.constants(measure)
-        rule = ties or measure.ties
-        if rule == "average" and measure.pairwise:
-            return (self.values(measure, "worst") + self.values(measure, "best")) / 2
-        if rule == "average" and not measure.additive and self.tied.any():
-            raise InputError(
-                f"{measure!r} has no closed form for the average over ties; use another tie rule"
-            )
-        own, value = lists.forms(query_values, measure.value_kernel)
-        order = self._by_document if rule == "docid" else self.order
-        gains, ranks, out = lists.gains(measure), lists.ranks(measure), np.empty(len(constants))
+        run, form = lists.forms(over_queries, formula)
+        gains, constants, ranks = lists.gains(measure), lists.constants(measure), lists.ranks(measure)
+        out = np.empty(len(constants))
         lists.in_chunks(
-            lambda begin, end: own(
-                value, gains, lists.codes, order, self.scores, lists.offsets, constants, ranks,
-                TIE_MODES[rule], begin, end, out,
+            lambda begin, end: run(
+                form, gains, lists.codes, order, self.scores, lists.offsets, constants, ranks, *mode,
+                begin, end, out,
             )
         )  # fmt: skip
-        if measure.short == "zero" and measure.cutoff is not None:
-            out[lists.sizes < measure.cutoff] = 0.0
-        out[constants == 0.0] = np.nan if measure.blank == "skip" else float(measure.blank)
         return out
 
     def _rank_small(self) -> None:

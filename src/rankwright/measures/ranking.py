@@ -196,3 +196,47 @@ def query_values(
         if ties != AS_RANKED:
             settle_ties(scores, order[a : a + n], ties, ranked, spare)
         out[q] = value(ranked[:n], constants[q], ranks[:n])
+
+
+def _expected_types() -> Any:
+    import numba as nb
+
+    f, i, c = _readonly(nb.float64), _readonly(nb.int64), _readonly(nb.int32)
+    vector = nb.float64[::1]
+    expected = nb.types.FunctionType(nb.float64(vector, nb.int64[::1], nb.float64, vector))
+    return nb.void(expected, f, c, i, f, i, vector, vector, nb.int64, nb.int64, vector)
+
+
+@kernel(_expected_types)
+def query_expected(
+    expected: Any,
+    gains: Floats,
+    codes: Codes,
+    order: Integers,
+    scores: Floats,
+    offsets: Integers,
+    constants: Floats,
+    ranks: Floats,
+    begin: int,
+    end: int,
+    out: Floats,
+) -> None:
+    """Each query's measure in the mean over the orders of equal scores; 0 if blank."""
+    longest = 0
+    for q in range(begin, end):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    ranked = np.empty(longest)
+    ends = np.empty(longest, np.int64)
+    for q in range(begin, end):
+        if constants[q] == 0.0:
+            out[q] = 0.0
+            continue
+        a, n = offsets[q], offsets[q + 1] - offsets[q]
+        group_end = n
+        for back in range(n):
+            r = n - 1 - back
+            ranked[r] = gains[codes[order[a + r]]]
+            if r + 1 < n and scores[order[a + r]] != scores[order[a + r + 1]]:
+                group_end = r + 1
+            ends[r] = group_end
+        out[q] = expected(ranked[:n], ends[:n], constants[q], ranks[:n])
