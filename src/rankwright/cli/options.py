@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -30,10 +30,33 @@ measures = click.option(
     help="A measure, as `rankwright measures` lists them; may be given several times.",
 )
 
-feature_help = "as the data numbers or names it"
-qrels = click.option("--qrels", type=click.Path(), metavar="FILE", help="TREC judgements, for runs.")
-complete = click.option(
-    "--complete",
-    is_flag=True,
-    help="With --qrels: judged queries that the run lacks count 0 (trec_eval's -c).",
+scores = click.option(
+    "--scores", multiple=True, metavar="FILE", help="Scores as a ranking: one number a line, a line a row."
 )
+
+feature = click.option(
+    "--feature",
+    "features",
+    multiple=True,
+    metavar="FEATURE",
+    help="A feature as a ranking: its name, or its number in the LETOR file.",
+)
+
+qrels = click.option("--qrels", metavar="FILE", help="TREC judgements, to evaluate TREC runs.")
+
+complete = click.option(
+    "--complete", is_flag=True, help="Judged queries that a run lacks count 0 (trec_eval's -c)."
+)
+
+
+def need_qrels(runs: Sequence[str], complete: bool) -> None:
+    """Refuse what makes sense only beside ``--qrels``."""
+    if runs or complete:
+        raise click.UsageError(f"{'--run' if runs else '--complete'} needs --qrels, the judgements")
+
+
+def last(files: Sequence[str], example: str) -> str:
+    """The data file, which stands behind the models."""
+    if not files:
+        raise click.UsageError(f"no data is given; as in: {example}")
+    return files[-1]
