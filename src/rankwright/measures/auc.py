@@ -92,7 +92,6 @@ class AUC(Measure):
     threshold: float = 1
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"auc": {}}
-    pairwise: ClassVar[bool] = True
     midpoint: ClassVar[bool] = True
     scratch: ClassVar[int] = 3
 

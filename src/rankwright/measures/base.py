@@ -66,8 +66,6 @@ class Measure:
     """The names this class is known by in the syntax, and the parameters each name stands for."""
     additive: ClassVar[bool] = False
     """Whether the value is a sum over ranks of gain × rank weight: then ties average by averaging gains."""
-    pairwise: ClassVar[bool] = False
-    """Whether the value is a share of pairs in the right order: the average over ties is then halfway."""
     midpoint: ClassVar[bool] = False
     """Whether the mean over the orders of tied documents lies midway between their worst and best order."""
     graded: ClassVar[bool] = False

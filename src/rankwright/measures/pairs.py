@@ -137,7 +137,6 @@ class Pairs(Measure):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"pairs": {}}
     graded: ClassVar[bool] = True
-    pairwise: ClassVar[bool] = True
     midpoint: ClassVar[bool] = True
     scratch: ClassVar[int] = 3
 
