@@ -8,10 +8,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from rankwright.runtime.errors import InputError
+
 
 @contextlib.contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a path beside ``path`` to write to, and put it in its place once all went well.
+
+    A device or a pipe (``/dev/stdout``) is written to directly, and a link stays a link.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -20,10 +24,13 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> (folder / "scores.txt").read_text()
     '0.5'
     """
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(handle)
-    draft = Path(name)
+    if Path(path).exists() and not Path(path).is_file():
+        if Path(path).is_dir():
+            raise InputError(f"{path} is a folder; give the name of a file to write")
+        yield Path(path)
+        return
+    target = Path(path).resolve()
+    draft = _draft(target)
     try:
         yield draft
         with draft.open("rb+") as written:
@@ -35,3 +42,12 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _draft(target: Path) -> Path:
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written in its folder ({error.strerror})") from error
+    os.close(handle)
+    return Path(name)
