@@ -10,6 +10,23 @@ from rankwright.runtime.kernels import kernel
 LEVELS = 64
 
 
+@kernel("void(float64[::1])")
+def shell_sort(values: Floats) -> None:
+    """Sort from the highest to the lowest, in place (NumPy's sort takes Numba three seconds to compile)."""
+    gap = 1
+    while gap < values.size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, values.size):
+            value = values[i]
+            j = i
+            while j >= gap and values[j - gap] < value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 3
+
+
 @kernel("void(float64[::1], float64[::1])")
 def descending(values: Floats, out: Floats) -> None:
     """Write ``values`` to ``out`` from the highest to the lowest.
@@ -24,7 +41,9 @@ def descending(values: Floats, out: Floats) -> None:
             break
         counts[int(value)] += 1
     if not small:
-        out[:] = np.sort(values)[::-1]
+        for i in range(values.size):
+            out[i] = values[i]
+        shell_sort(out)
         return
     r = 0
     for level in range(LEVELS - 1, -1, -1):

@@ -18,7 +18,8 @@ from rankwright.runtime.kernels import kernel
 
 Codes = NDArray[np.int32]
 
-BLOCK = 128  # up to here counting who stands before whom, which vectorises, beats merging
+BLOCK = 128  # up to here counting who stands above whom, which vectorises, beats merging
+LANES = 32
 AS_RANKED, WORST, BEST, MEAN = range(4)
 
 
@@ -29,10 +30,16 @@ def _rank_types() -> Any:
     return nb.void(scores, offsets, nb.int64, nb.int64, nb.int64[::1], nb.boolean[::1])
 
 
-def _sort_types() -> Any:
+def _block_types() -> Any:
     import numba as nb
 
-    return nb.void(_readonly(nb.float64), nb.int64[::1], nb.int64[::1])
+    return nb.boolean(_readonly(nb.float64), nb.int64, nb.float64[::1], nb.int64[::1], nb.int64[::1])
+
+
+def _merge_types() -> Any:
+    import numba as nb
+
+    return nb.boolean(_readonly(nb.float64), nb.int64[::1], nb.int64, nb.int64[::1])
 
 
 def _constant_types() -> Any:
@@ -67,46 +74,62 @@ def rank_queries(
     longest = 0
     for q in range(begin, end):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    spare = np.empty(longest, np.int64)
+    padded, taken, spare = np.empty(BLOCK), np.empty(BLOCK, np.int64), np.empty(longest, np.int64)
     for q in range(begin, end):
-        a, b = offsets[q], offsets[q + 1]
-        ranked = order[a:b]
-        sort_descending(scores[a:b], ranked, spare)
+        a, n = offsets[q], offsets[q + 1] - offsets[q]
         equal = False
-        for r in range(b - a):
-            ranked[r] += a
-            equal |= r > 0 and scores[ranked[r]] == scores[ranked[r - 1]]
+        for first in range(a, a + n, BLOCK):
+            last = min(first + BLOCK, a + n)
+            equal |= rank_block(scores[first:last], first, padded, taken, order[first:last])
+        width = BLOCK
+        while width < n:
+            for first in range(a, a + n, 2 * width):
+                last = min(first + 2 * width, a + n)
+                equal |= merge(scores, order[first:last], width, spare)
+            width *= 2
         tied[q] = equal
 
 
-@kernel(_sort_types)
-def sort_descending(scores: Floats, order: Integers, spare: Integers) -> None:
-    """A stable merge sort of places, whose blocks are sorted by counting."""
+@kernel(_block_types)
+def rank_block(scores: Floats, first: int, padded: Floats, taken: Integers, order: Integers) -> bool:
+    """Sort up to BLOCK rows by counting, for each, how many have a higher score; whether any are equal."""
     n = scores.size
-    for a in range(0, n, BLOCK):
-        block = scores[a : min(a + BLOCK, n)]
-        for i in range(block.size):
-            score = block[i]
-            rank = 0
-            for j in range(i):
-                rank += block[j] >= score
-            for j in range(i + 1, block.size):
-                rank += block[j] > score
-            order[a + rank] = a + i
-    width = BLOCK
-    while width < n:
-        for a in range(0, n, 2 * width):
-            middle, b = min(a + width, n), min(a + 2 * width, n)
-            left, right = a, middle
-            for r in range(a, b):
-                if right >= b or (left < middle and scores[order[left]] >= scores[order[right]]):
-                    spare[r] = order[left]
-                    left += 1
-                else:
-                    spare[r] = order[right]
-                    right += 1
-        order[:] = spare[:n]
-        width *= 2
+    # Whole vectors only, so that the counting loop has no remainder; nothing is below what fills them up.
+    whole = (n + LANES - 1) // LANES * LANES
+    compared = padded[:whole]
+    for i in range(whole):
+        compared[i] = scores[i] if i < n else -np.inf
+        taken[i] = 0
+    equal = False
+    for i in range(n):
+        score = compared[i]
+        above = 0
+        for j in range(whole):
+            above += compared[j] > score
+        earlier = taken[above]
+        order[above + earlier] = first + i
+        taken[above] = earlier + 1
+        equal |= earlier > 0
+    return equal
+
+
+@kernel(_merge_types)
+def merge(scores: Floats, order: Integers, width: int, spare: Integers) -> bool:
+    """Merge two sorted runs of rows, the first of ``width``, stably; whether they have equal scores."""
+    left, right = 0, min(width, order.size)
+    middle = right
+    equal = False
+    for r in range(order.size):
+        if right < order.size and (left >= middle or scores[order[left]] < scores[order[right]]):
+            spare[r] = order[right]
+            right += 1
+        else:
+            equal |= right < order.size and scores[order[left]] == scores[order[right]]
+            spare[r] = order[left]
+            left += 1
+    for r in range(order.size):
+        order[r] = spare[r]
+    return equal
 
 
 @kernel(_constant_types)
@@ -155,13 +178,12 @@ def settle_ties(scores: Floats, order: Integers, ties: int, ranked: Floats, spar
                 total = 0.0
                 for gain in group:
                     total += gain
-                group[:] = total / group.size
+                for i in range(group.size):
+                    group[i] = total / group.size
             else:
                 descending(group, spare[: group.size])
-                if ties == BEST:
-                    group[:] = spare[: group.size]
-                else:
-                    group[:] = spare[: group.size][::-1]
+                for i in range(group.size):
+                    group[i] = spare[i if ties == BEST else group.size - 1 - i]
         first = r
 
 
