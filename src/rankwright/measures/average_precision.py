@@ -79,7 +79,7 @@ def ap_expected(gains: Floats, ends: Integers, constant: float, ranks: Floats) -
 
 
 @kernel(PREPARE)
-def ap_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
+def ap_prepare(n: Any, gains: Floats, constant: float, tables: Floats) -> None:
     """A in row 1 and B in row 2, divided by R."""
     count = 0.0
     for r in range(n):

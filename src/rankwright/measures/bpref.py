@@ -30,7 +30,7 @@ from rankwright.measures.base import (
 from rankwright.runtime.kernels import Kernel, kernel
 
 SHIFT = 2.0**26
-"""A constant is one number and bpref needs two, R and B. Both are whole and below 2²⁶: R · 2²⁶ + B is exact."""
+"""A constant is one number and bpref needs two, R and B. Both are whole, below 2²⁶: R · 2²⁶ + B is exact."""
 
 
 @kernel(CONSTANT)

@@ -77,7 +77,7 @@ def err_expected(gains: Floats, ends: Integers, constant: float, ranks: Floats) 
 
 
 @kernel(PREPARE)
-def err_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
+def err_prepare(n: Any, gains: Floats, constant: float, tables: Floats) -> None:
     """π in row 1, A in row 2 and B in row 3."""
     reached = 1.0
     for r in range(n):
