@@ -1,4 +1,4 @@
-"""How all tests run: no deadlines while kernels compile, and nothing skipped where everything is installed."""
+"""How all tests run: no deadlines while kernels compile, nothing skipped where all is installed."""
 
 from __future__ import annotations
 

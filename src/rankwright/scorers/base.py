@@ -160,7 +160,7 @@ class Scorer:
         row = stored if rows is None else int(rows[stored])
         missing = np.flatnonzero(np.isnan(features[stored]))
         if not len(missing):
-            raise InputError(f"row {row}: its features are too large for a score")
+            raise InputError(f"row {row}: the score is not a number; the features are too large")
         raise InputError(
             f"row {row}: a feature that this scorer needs is missing (NaN in column {missing[0]}); "
             "fill it in, or use a scorer that standardises, for which a missing value is the mean"
