@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rankwright.data import QuerySet as QuerySet
     from rankwright.data import Rankings as Rankings
     from rankwright.data import Run as Run
+    from rankwright.data import read_letor as read_letor
     from rankwright.data import read_qrels as read_qrels
     from rankwright.data import read_run as read_run
     from rankwright.data import write_run as write_run
@@ -44,6 +45,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "load": "scorers",
     "measure": "measures",
+    "read_letor": "data",
     "read_qrels": "data",
     "read_run": "data",
     "write_run": "data",

@@ -1,0 +1,96 @@
+"""Text in blocks of whole lines, so that a file of any size is read through a few buffers."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import BinaryIO, NamedTuple
+
+from rankwright.data.compressed import open_binary
+from rankwright.runtime.errors import InputError
+
+SMALL = 1 << 18  # So much text is parsed in less time than a compiler takes to start.
+LARGE = 1 << 23
+PIECE = 1 << 20
+LONGEST_LINE = 1 << 27
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NEWLINE = b"\n"
+
+
+class Block(NamedTuple):
+    """Some whole lines of a file, and where they can be cut for threads.
+
+    The text ends with a newline; ``completed`` says that the file itself lacks that one. There are
+    ``lines[k]`` lines between ``cuts[k]`` and ``cuts[k + 1]``. ``whole`` says that this is all of the file.
+    """
+
+    text: bytearray
+    cuts: list[int]
+    lines: list[int]
+    first_line: int
+    completed: bool
+    whole: bool
+
+    def line_of(self, position: int) -> int:
+        """The number in the file, from 1, of the line at a position of the text."""
+        return self.first_line + self.text.count(NEWLINE, 0, position)
+
+
+def read_blocks(path: str | os.PathLike[str]) -> Iterator[Block]:
+    r"""The blocks of a file, the first one small; the next is read while one is at work.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.txt"
+    >>> _ = path.write_text("1 qid:7 1:0.5\n0 qid:7")
+    >>> [(bytes(block.text), block.lines, block.completed) for block in read_blocks(path)]
+    [(b'1 qid:7 1:0.5\n0 qid:7\n', [2], True)]
+    """
+    with open_binary(path) as file, ThreadPoolExecutor(1, thread_name_prefix="rankwright-read") as reader:
+        blocks = _blocks(file, path)
+        coming = reader.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = reader.submit(next, blocks, None)
+            yield block
+
+
+def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[Block]:
+    begun = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
+    first_line, size, ended = 1, SMALL, False
+    while not ended:
+        text = bytearray(len(begun) + size)
+        text[: len(begun)] = begun
+        filled = len(begun) + _fill(file, memoryview(text)[len(begun) :])
+        ended = filled < len(text)
+        end = filled if ended else text.rfind(NEWLINE) + 1
+        if end == 0 and filled > LONGEST_LINE:
+            raise InputError(
+                f"{path}, line {first_line}: the line is longer than {LONGEST_LINE >> 20} MB; "
+                "give a file with one document a line"
+            )
+        begun = bytes(memoryview(text)[end:filled])
+        size = LARGE if end else max(size, filled)
+        del text[end:]
+        completed = ended and not text.endswith(NEWLINE)
+        if text:
+            text.extend(NEWLINE * completed)
+            block = Block(text, *_cut(text), first_line, completed, ended and first_line == 1)
+            first_line += sum(block.lines)
+            yield block
+
+
+def _fill(file: BinaryIO, buffer: memoryview) -> int:
+    """Read until the buffer is full or the file ends; how much there is."""
+    filled = 0
+    while filled < len(buffer) and (n := file.readinto(buffer[filled:])):  # type: ignore[attr-defined]
+        filled += n
+    return filled
+
+
+def _cut(text: bytearray) -> tuple[list[int], list[int]]:
+    cuts = [0]
+    while cuts[-1] < len(text):
+        cuts.append(text.find(NEWLINE, min(cuts[-1] + PIECE, len(text)) - 1) + 1)
+    lines = [text.count(NEWLINE, begin, end) for begin, end in itertools.pairwise(cuts)]
+    return cuts, lines

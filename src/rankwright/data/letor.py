@@ -1,0 +1,203 @@
+"""LETOR text (the ranking dialect of svmlight's), read and written.
+
+A row is ``label qid:id index:value … # comment``. Features that a row does not name are 0, as everywhere in
+this format; a missing value is written as nan or NULL.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from rankwright.data.blocks import Block, read_blocks
+from rankwright.data.decimals import nearest_single_of
+from rankwright.data.letor_complaints import complaint, token_at
+from rankwright.data.letor_parsing import BAD_LABEL, BAD_VALUE, FINE, NO_INDEX, Found, parse_rows
+from rankwright.data.letor_rows import Piece, Rows, decoded
+from rankwright.data.queries import QuerySet
+from rankwright.runtime.arrays import Floats, Integers, Singles
+from rankwright.runtime.errors import InputError
+from rankwright.runtime.threads import in_chunks
+
+MOST_FEATURES = 1_000_000
+DOCUMENT = re.compile(rb"\s*docid\s*[=:]\s*(\S+)", re.IGNORECASE)
+
+
+class Layout(NamedTuple):
+    """Which feature goes to column 0, how many columns there are, and which indices are allowed."""
+
+    first: int
+    width: int
+    least: int
+    most: int
+
+
+def read_letor(
+    path: str | os.PathLike[str],
+    *,
+    n_features: int | None = None,
+    zero_based: bool | None = None,
+    scattered: bool = False,
+    n_jobs: int | None = None,
+) -> QuerySet:
+    """Read a file of LETOR text, plain or compressed (.gz, .xz, .bz2, .zst).
+
+    ``n_features``: as many as the highest index says, unless given. ``zero_based``: whether features count
+    from 0; by default they do where the file has a feature 0. ``scattered`` allows the rows of a query to
+    stand apart; otherwise that is an error. Query ids are ints where all of them are whole numbers, and text
+    otherwise; document ids are taken from comments (``#docid = GX008 inc = 1``, or the whole comment).
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "train.txt"
+    >>> _ = path.write_text("2 qid:1 1:0.5 3:1e-2 #docid = D7\\n0 qid:1 2:nan #docid = D9\\n")
+    >>> queries = read_letor(path)
+    >>> queries, queries.documents
+    (QuerySet(1 query, 2 documents, 3 features), ('D7', 'D9'))
+    >>> queries.features
+    array([[0.5 , 0.  , 0.01],
+           [0.  ,  nan, 0.  ]], dtype=float32)
+    """
+    if n_features is not None and n_features < 1:
+        raise InputError(f"n_features is {n_features}; give a positive number, or leave it out")
+    if n_features is not None and n_features < 1:
+        raise InputError(f"n_features is {n_features}; give a positive number, or leave it out")
+    reader = _Reader(Path(path), n_features, zero_based, scattered, n_jobs)
+    blocks = read_blocks(path)
+    first = next(blocks, None)
+    if first is None:
+        raise InputError(f"{path} has no rows; give a file with at least one document")
+    try:
+        return reader.read(itertools.chain([first], blocks), reader.layout([first]))
+    except _Misfit as misfit:
+        if not Path(path).is_file():
+            raise InputError(
+                f"{misfit}; what is no file is read only once: give n_features and zero_based"
+            ) from None
+    # The first block did not say how wide the rows are: ask all of them.
+    return reader.read(read_blocks(path), reader.layout(read_blocks(path)))
+
+
+class _Misfit(InputError):
+    """Features for which the layout has no column."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reader:
+    path: Path
+    n_features: int | None
+    zero_based: bool | None
+    scattered: bool
+    n_jobs: int | None
+
+    def layout(self, blocks: Iterable[Block]) -> Layout:
+        """The layout that the rows of these blocks ask for, where the caller did not say."""
+        lowest, highest = NO_INDEX, -1
+        for block in blocks:
+            nowhere = np.empty((sum(block.lines), 0), np.float32)
+            for piece in self._parse(block, self._layout(lowest, -1), nowhere):
+                lowest, highest = min(lowest, piece.lowest), max(highest, piece.highest)
+        return self._layout(lowest, highest)
+
+    def _layout(self, lowest: int, highest: int) -> Layout:
+        first = int(lowest > 0 if self.zero_based is None else not self.zero_based)
+        least = int(self.zero_based is False)
+        if self.n_features is None:
+            return Layout(first, max(0, highest + 1 - first), least, MOST_FEATURES)
+        return Layout(first, self.n_features, least, self.n_features + first - 1)
+
+    def read(self, blocks: Iterable[Block], layout: Layout) -> QuerySet:
+        """Parse everything into one matrix."""
+        rows = Rows(self.path, layout.width, scattered=self.scattered, limited=self.n_features is None)
+        for block in blocks:
+            features = rows.room(block)
+            pieces = self._parse(block, layout, features)
+            for piece in pieces:
+                if piece.lowest < layout.first or piece.highest >= layout.first + layout.width:
+                    outside = piece.lowest if piece.lowest < layout.first else piece.highest
+                    raise _Misfit(f"{self.path}: feature {outside} comes up only after the first rows")
+            rows.add(block, pieces, features)
+        return rows.queries()
+
+    def _parse(self, block: Block, layout: Layout, features: Singles) -> list[Piece]:
+        starts = np.cumsum([0, *block.lines])
+        kernel = parse_rows.plain if block.whole and not parse_rows.is_compiled else parse_rows.compiled
+
+        def parse(k: int, _: int) -> Piece:
+            return self._parse_piece(kernel, block, k, layout, features[starts[k] : starts[k + 1]])
+
+        return in_chunks(parse, range(len(block.lines) + 1), self.n_jobs)
+
+    def _parse_piece(
+        self, kernel: Callable[..., Any], block: Block, k: int, layout: Layout, features: Singles
+    ) -> Piece:
+        begin, end = block.cuts[k], block.cuts[k + 1]
+        n = block.lines[k]
+        labels, runs, comments = np.empty(n), np.empty((n, 3), np.int64), np.empty((n, 2), np.int64)
+        # A token takes four bytes or more.
+        unsettled = np.empty(((end - begin) // 4 + 1, 3), np.int64)
+        text: Any = block.text[begin:end]
+        if kernel is not parse_rows.plain:
+            text = np.frombuffer(block.text, np.uint8)[begin:end]
+        seen = np.full(features.shape[1], -1)
+        found = Found(
+            *kernel(
+                text,
+                end - begin,
+                layout.first,
+                layout.least,
+                layout.most,
+                features,
+                labels,
+                runs,
+                comments,
+                unsettled,
+                seen,
+            )
+        )
+        self._settle(block, begin, unsettled[: found.unsettled], labels, features, layout)
+        if found.status != FINE:
+            self._complain(block, begin + found.position, found.status, layout)
+        runs[:, 1:] += begin
+        return Piece(
+            labels[: found.rows],
+            runs[: found.runs],
+            _documents(block, begin, comments[: found.rows]),
+            found.lowest,
+            found.highest,
+        )
+
+    def _settle(
+        self, block: Block, begin: int, unsettled: Integers, labels: Floats, features: Singles, layout: Layout
+    ) -> None:
+        """Give their values to the numbers that the kernel was not sure of."""
+        for row, column, at in unsettled.tolist():
+            number = token_at(block.text, begin + at).rpartition(":")[2]
+            if column < 0:
+                labels[row] = value = float(number)
+            else:
+                features[row, column] = value = float(nearest_single_of(number))
+            if np.isinf(value):
+                self._complain(block, begin + at, BAD_LABEL if column < 0 else BAD_VALUE, layout)
+
+    def _complain(self, block: Block, position: int, status: int, layout: Layout) -> NoReturn:
+        raise InputError(f"{self.path}, {complaint(block, position, status, layout.least, layout.most)}")
+
+
+def _documents(block: Block, begin: int, comments: Integers) -> list[str] | None:
+    """The ids in the comments of some rows, or None if none has a comment."""
+    if (comments[:, 0] == comments[:, 1]).all():
+        return None
+    text = bytes(memoryview(block.text)[begin : begin + int(comments[-1, 1])])
+    return [_document(text[at + 1 : end]) for at, end in comments.tolist()]
+
+
+def _document(comment: bytes) -> str:
+    named = DOCUMENT.match(comment)
+    return decoded(named[1] if named else comment.strip())
