@@ -35,7 +35,7 @@ Order = Literal["input", "docid", "average", "worst", "best"]
 TABLE = 1024  # whole labels below this are their own number in a table of gains
 SMALL_DOCUMENTS = 20_000  # what the plain forms do in less time than a compiler takes to load …
 SMALL_PAIRS = 4_000_000  # … also where a measure looks at all pairs of a query
-CHUNKS_PER_THREAD = 4
+CHUNKS_PER_THREAD = 2
 TIE_MODES = {"input": AS_RANKED, "worst": WORST, "best": BEST, "average": MEAN}
 
 

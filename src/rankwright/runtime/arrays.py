@@ -19,6 +19,7 @@ Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 BLOCK = 65536
+NEVER_MISSING = {bool, bytes, int, str}
 
 
 def feature_matrix(X: Any) -> Singles:
@@ -104,8 +105,9 @@ def group(qid: Any, n: int) -> tuple[Integers, tuple[Hashable, ...], Integers | 
         return np.array([0, n], np.int64), (_checked(_plain(qid), 0),), None
     ids, starts = _runs(qid, n)
     numbers, query_ids, first_runs = _numbered(ids)
-    for query, run in zip(query_ids, first_runs.tolist(), strict=True):
-        _checked(query, int(starts[run]))
+    if not {*map(type, query_ids)} <= NEVER_MISSING:
+        for query, run in zip(query_ids, first_runs.tolist(), strict=True):
+            _checked(query, int(starts[run]))
     ends = np.append(starts[1:], n)
     if len(query_ids) == len(starts):
         return np.append(starts, n), query_ids, None
