@@ -11,6 +11,7 @@ from rankwright.measures import measure as read_measure
 from rankwright.measures.lists import Lists
 from rankwright.pairwise import forces, shapes
 from rankwright.pairwise.forces import Forces
+from rankwright.pairwise.lambdas import Lambdas
 from rankwright.pairwise.rules import RULES, OwnRule, RankNetWeightPairs, rule
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
@@ -139,6 +140,27 @@ def test_weights_multiply_and_the_regulariser_draws_to_the_mean(query, alpha, da
     np.testing.assert_array_equal(doubled.lambdas, 2 * acting.lambdas)
 
 
+@pytest.mark.parametrize("made", EVERY, ids=repr)
+@pytest.mark.parametrize("measure", ["ndcg", "pairs"])
+def test_unjudged_documents_are_in_no_pair(made, measure):
+    acting = at(made, [0.4, 0.3, 0.2, 0.1], [0, math.nan, 2, 1], measure)
+    assert np.isfinite(acting).all()
+    assert acting.lambdas[1] == acting.hessians[1] == acting.potentials[1] == 0.0
+    assert acting.lambdas.any()
+
+
+@settings(max_examples=40)
+@given(query=queries, measure=st.sampled_from(["ndcg", "ndcg@2", "map", "mrr"]), data=st.data())
+def test_the_default_rule_is_what_the_fast_kernel_does(query, measure, data):
+    n = len(query[0])
+    weights = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0, 3.0]), min_size=n, max_size=n)))
+    acting = at(rule("ranknet-weight-pairs", sigma=1.5), *query, measure, weights=weights)
+    lists = Lists(np.array(query[1], float), np.array([0, n]))
+    lambdas, hessians = Lambdas(lists, read_measure(measure), sigma=1.5, weights=weights).at(query[0])
+    np.testing.assert_allclose(acting.lambdas, lambdas, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(acting.hessians, hessians, rtol=1e-5, atol=1e-5)
+
+
 def test_no_weight_at_all_moves_nothing():
     acting = at(rule("spring", alpha=1.0), [0.1, 0.7], [1, 0], weights=np.zeros(2))
     assert not np.any(acting)
@@ -211,6 +233,8 @@ def test_bad_settings_are_named(settings_, message):
 
 
 def test_what_a_rule_needs_is_said():
+    with pytest.raises(InputError, match="use ties=input"):
+        at(rule("spring"), [0.1], [1], "ndcg(ties=average)")
     with pytest.raises(InputError, match="give it a measure"):
         at(rule("discrete-bounded"), [0.1], [1])
     with pytest.raises(InputError, match="margin is 0; documents with equal scores"):

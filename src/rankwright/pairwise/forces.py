@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from rankwright.measures.base import PREPARE, ROW, VALUE, Measure
 from rankwright.measures.lists import Lists, contiguous
+from rankwright.pairwise.lambdas import check_measure, function_type
 from rankwright.pairwise.rules import Rule
 from rankwright.pairwise.shapes import FORCE, ONE, Floats, Singles
 from rankwright.runtime.arrays import Integers
@@ -37,19 +38,11 @@ def count_row(i: Any, n: Any, levels: Floats, tables: Floats, out: Singles) -> N
         out[j] = np.float32(way)
 
 
-def _function_type(signature: str) -> Any:
-    from numba import types
-    from numba.core.sigutils import normalize_signature
-
-    arguments, result = normalize_signature(signature)
-    return types.FunctionType(result(*arguments))
-
-
 def _ranked_types() -> Any:
     import numba as nb
 
     vector, matrix, number, count = nb.float64[::1], nb.float64[:, ::1], nb.float64, nb.uint64
-    pointers = [_function_type(signature) for signature in (ROW, FORCE)]
+    pointers = [function_type(signature) for signature in (ROW, FORCE)]
     return nb.void(
         *pointers,
         count,
@@ -109,7 +102,7 @@ def _query_types(*signatures: str) -> Callable[[], Any]:
 
         offsets = nb.types.Array(nb.int64, 1, "C", readonly=True)
         vector, matrix = nb.float64[::1], nb.float64[:, ::1]
-        pointers = [_function_type(signature) for signature in signatures]
+        pointers = [function_type(signature) for signature in signatures]
         return nb.void(
             *pointers,
             nb.uint64,
@@ -198,7 +191,8 @@ def ideal_rank(levels: Floats, i: int) -> int:
     for level in levels:
         first += level > levels[i]
         last += level >= levels[i]
-    return min(max(i, first), last)
+    # What is unjudged is neither above nor below anything, and stays where it is.
+    return min(max(i, first), last) if last >= 0 else i
 
 
 @kernel(_query_types(VALUE))
@@ -278,11 +272,12 @@ class Forces:
     ):
         if measure is None and rule.needs_measure:
             raise InputError(f"{rule!r} moves documents by what a measure gains; give it a measure")
-        if measure is not None and rule.force_kernel is not None and not measure.has_swap_gains:
-            raise InputError(f"{measure!r} has no swap gains, which {type(rule).__name__} needs")
+        if measure is not None:
+            check_measure(measure)
         self.rule, self.lists, self.measure = rule, lists, measure
-        n = len(lists.labels)
-        self.weights = np.ones(n) if weights is None else contiguous(weights)
+        given = np.ones(len(lists.labels)) if weights is None else weights
+        # What is unjudged is in no pair.
+        self.weights = np.where(np.isnan(lists.labels), 0.0, given)
         self.query_weight = query_weight
         if measure is None:
             self.levels, self.constants = contiguous(lists.labels), np.ones(len(lists.sizes))
@@ -303,10 +298,8 @@ class Forces:
         if len(bad):
             raise InputError(f"row {bad[0]}: the score is {given[bad[0]]:g}; forces need finite scores")
         rule, lists, order = self.rule, self.lists, self.lists.ranked(given).order
-        ranked, acting = (
-            np.stack([given[order], self.levels[order], self.weights[order]]),
-            np.zeros((3, len(given))),
-        )
+        ranked = np.stack([given[order], self.levels[order], self.weights[order]])
+        acting = np.zeros(ranked.shape)
         act, pointers = self._kernel()
         lists.in_chunks(
             lambda begin, end: act(

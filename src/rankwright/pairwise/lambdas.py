@@ -207,6 +207,17 @@ def query_lambdas(
             hessians[a + order[r]] = np.float32(hess[r] * factor * sigma)
 
 
+def check_measure(measure: Measure) -> None:
+    """Refuse a measure that training on its λ's has no use for."""
+    if not measure.has_swap_gains:
+        raise InputError(f"{measure!r} has no swap gains, which training on its λ's needs")
+    if measure.ties != "input":
+        raise InputError(
+            f"{measure!r} cannot be trained for: training ranks equal scores in the order of the rows; "
+            "use ties=input"
+        )
+
+
 class Lambdas:
     """The λ's of a measure on labelled queries: give it scores, get λ and w.
 
@@ -233,13 +244,7 @@ class Lambdas:
         by_distance: bool = False,
         by_total: bool = False,
     ):
-        if measure.prepare_kernel is None or measure.row_kernel is None:
-            raise InputError(f"{measure!r} has no swap gains, which training on its λ's needs")
-        if measure.ties != "input":
-            raise InputError(
-                f"{measure!r} cannot be trained for: training ranks equal scores in the order of the rows; "
-                "use ties=input"
-            )
+        check_measure(measure)
         if not sigma > 0 or not np.isfinite(sigma):
             raise InputError(f"sigma is {sigma!r}; it is a number above 0")
         if truncation is not None and truncation < 1:
