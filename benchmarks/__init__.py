@@ -1,0 +1,1 @@
+"""Benchmarks: one file a stage, and the side-by-side against peers."""
