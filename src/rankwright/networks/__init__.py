@@ -1,0 +1,1 @@
+"""Small layered nets with one output, trained by gradient descent. Knows no ranking."""
