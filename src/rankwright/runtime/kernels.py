@@ -32,6 +32,7 @@ class Kernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run the compiled form."""
         return self.compiled(*arguments)
 
     def __reduce__(self) -> str:
@@ -67,6 +68,16 @@ class Kernel:
             dispatcher.compile(signature)
             dispatcher.disable_compile()
         return dispatcher
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The function itself, where Numba looks for it to put an inlined kernel into its caller."""
+        return self._function
+
+    @property
+    def targetoptions(self) -> dict[str, Any]:
+        """The options, where Numba looks for ``inline``."""
+        return self._options
 
     @property
     def is_compiled(self) -> bool:
