@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankwright as rw
+from rankwright.data.preparation import scale_within_queries
 from rankwright.scorers.base import ROWS_AT_ONCE
 
 matrices = hnp.arrays(
@@ -90,3 +91,14 @@ def test_a_missing_value_stays_missing_when_scaled() -> None:
     scorer = rw.LinearScorer([1.0], transform=rw.QueryScaling())
     with pytest.raises(rw.InputError, match="row 1: a feature that this scorer needs is missing"):
         scorer.predict([[1], [np.nan], [3]], qid=4)
+
+
+def test_scaling_agrees_with_the_preparation_of_the_same_name() -> None:
+    rng = np.random.default_rng(2)
+    features = rng.integers(0, 5, (200, 3)).astype(np.float32)
+    queries = rw.QuerySet(features, qid=rng.integers(0, 30, 200))
+    prepared = scale_within_queries(queries)
+    for column in range(3):
+        scorer = rw.LinearScorer.feature(column, 3, transform=rw.QueryScaling())
+        there = prepared.in_given_order(prepared.features)[:, column]
+        assert np.array_equal(scorer.predict(queries).astype(np.float32), there)

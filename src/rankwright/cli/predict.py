@@ -24,7 +24,7 @@ def command(model: str, data: str, output: str | None, run: str | None, quiet: b
     rankwright predict model.rw test.txt --run mine.run
     """
     scorer = rw.load(model)
-    queries = read_data(data, quiet)
+    queries = read_data(data, quiet, scorer.n_features)
     scores = predicted(scorer, model, queries, data)
     if run is not None:
         rw.write_run(queries, scores, run)

@@ -56,7 +56,8 @@ def read_runs(runs: Sequence[str], names: Sequence[str], quiet: bool) -> dict[st
 def read_scores_of(rankers: Rankers, data: str, quiet: bool) -> tuple[dict[str, Floats], rw.QuerySet]:
     """The scores that each ranker gives the documents of a data file, by its name; and the data."""
     models = {path: rw.load(path) for path in rankers.files if is_model(path)}
-    queries = read_data(data, quiet)
+    widest = max((model.n_features for model in models.values()), default=0)
+    queries = read_data(data, quiet, widest)
     scores = []
     for path in (*rankers.files, *rankers.scores):
         if path in models:
@@ -67,10 +68,16 @@ def read_scores_of(rankers: Rankers, data: str, quiet: bool) -> tuple[dict[str, 
     return dict(zip(rankers.names(), scores, strict=True)), queries
 
 
-def read_data(path: str, quiet: bool) -> rw.QuerySet:
-    """A query set from LETOR text or Parquet."""
+def read_data(path: str, quiet: bool, n_features: int = 0) -> rw.QuerySet:
+    """A query set from LETOR text or Parquet; of text, with at least so many features.
+
+    LETOR text leaves zeros out, so that a file whose last features are all 0 looks narrower than it is.
+    """
     with step(f"reading {Path(path).name}", quiet):
-        return rw.read_parquet(path) if is_parquet(path) else rw.read_letor(path)
+        if is_parquet(path):
+            return rw.read_parquet(path)
+        queries = rw.read_letor(path)
+        return queries if queries.n_features >= n_features else rw.read_letor(path, n_features=n_features)
 
 
 def is_parquet(path: str) -> bool:
@@ -123,11 +130,16 @@ def read_scores(path: str, queries: rw.QuerySet, data: str) -> Floats:
     return scores
 
 
+def feature_names(queries: rw.QuerySet) -> tuple[str, ...]:
+    """The features' names; those without are numbered from 1, as in LETOR files."""
+    return queries.feature_names or tuple(str(number + 1) for number in range(queries.n_features))
+
+
 def column(queries: rw.QuerySet, feature: str, data: str) -> Floats:
-    """A feature's values by stored row; features without names are numbered from 1."""
+    """A feature's values by stored row."""
     import numpy as np
 
-    names = queries.feature_names or tuple(str(number + 1) for number in range(queries.n_features))
+    names = feature_names(queries)
     if feature not in names:
         known = f"from {names[0]} to {names[-1]}"
         raise InputError(f"{data} has no feature {feature!r}; its {len(names)} features are {known}")
