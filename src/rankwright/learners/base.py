@@ -7,6 +7,7 @@ A learner stores its parameters as given, implements ``_fit(queries, valid, …)
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.base import BaseEstimator
 from rankwright.data import QuerySet
 from rankwright.measures import Measure
 from rankwright.measures import measure as read_measure
+from rankwright.measures.lists import Lists, mean_value
 from rankwright.runtime.errors import InputError
 
 DEFAULT_MEASURE = "ndcg@10"
@@ -48,8 +50,19 @@ class Ranker(BaseEstimator):
         valid: QuerySet | tuple[Any, ...] | None = None,
         **options: Any,
     ) -> Self:
-        """Learn from queries; ``valid`` (a QuerySet or ``(X, y, qid)``) selects and stops."""
-        queries = as_queries(X, y, qid, sample_weight=sample_weight, query_weight=query_weight)
+        """Learn from queries; ``valid`` (a QuerySet or ``(X, y, qid)``) selects and stops.
+
+        ``progress=`` is called with each new record of ``history_``; the pairwise learners take
+        ``preferences=`` in the place of labels.
+        """
+        queries = as_queries(
+            X,
+            y,
+            qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            labelled=options.get("preferences") is None,
+        )
         held_out = None
         if valid is not None:
             held_out = valid if isinstance(valid, QuerySet) else as_queries(*valid)
@@ -85,6 +98,19 @@ class Ranker(BaseEstimator):
         """Write what was learned to a model file, which ``rankwright.load`` reads."""
         self._fitted().save(path)
 
+    def _about(self, queries: QuerySet, **training: Any) -> dict[str, Any]:
+        """What the scorer's file tells of where it comes from."""
+        parameters = {
+            name: value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+            for name, value in self.get_params(deep=False).items()
+        }
+        return {
+            "feature_names": queries.feature_names,
+            "measure": self.selection_measure,
+            "parameters": {"learner": type(self).__name__, **parameters},
+            "training": {"queries": queries.n_queries, "documents": len(queries), **training},
+        }
+
     def _fitted(self) -> Any:
         if not hasattr(self, "scorer_"):
             raise InputError(f"this {type(self).__name__} is not fitted; call fit first")
@@ -98,8 +124,9 @@ def as_queries(
     *,
     sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None,
+    labelled: bool = True,
 ) -> QuerySet:
-    """What a learner was given, as a QuerySet with labels."""
+    """What a learner was given, as a QuerySet; refused without labels, unless they are not needed."""
     if isinstance(X, QuerySet):
         if y is not None or qid is not None:
             raise InputError("a QuerySet has its own labels and qid; give no y and no qid beside it")
@@ -113,6 +140,41 @@ def as_queries(
                 f"(inside scikit-learn's searches and pipelines, first call {ROUTING})"
             )
         queries = QuerySet(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
-    if queries.labels is None:
+    if labelled and queries.labels is None:
         raise InputError("the data has no labels; give y, one label a row")
     return queries
+
+
+def mean_measure(measure: Measure, queries: QuerySet, scores: NDArray[np.float64]) -> float:
+    """The (weighted) mean of a measure, for one score a row in the order in which the rows were given.
+
+    >>> from rankwright.measures import NDCG
+    >>> mean_measure(NDCG(), QuerySet([[0], [0]], [0, 1], qid=1), np.array([0.1, 0.2]))
+    1.0
+    """
+    return judge(measure, queries)(queries.in_stored_order(scores))
+
+
+def judge(measure: Measure, queries: QuerySet) -> Callable[[NDArray[np.float64]], float]:
+    """A function that gives the mean of a measure for scores by stored row, for use again and again."""
+    assert queries.labels is not None
+    lists = Lists(queries.labels, queries.offsets, rows=queries.rows)
+    return lambda scores: mean_value(
+        lists.ranked(scores, queries.documents).values(measure), queries.query_weight
+    )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """The random numbers that go with ``random_state``: a number, a generator of NumPy's, or None.
+
+    >>> generator(0).integers(10) == generator(0).integers(10)
+    np.True_
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"random_state is {random_state!r}; give a whole number, a generator or None"
+        ) from error

@@ -5,13 +5,15 @@ from __future__ import annotations
 from rankwright.scorers.base import Scorer
 from rankwright.scorers.files import load
 from rankwright.scorers.linear import LinearScorer
+from rankwright.scorers.network import NetworkScorer
 from rankwright.scorers.transform import QueryScaling, Standardising, Transform
 
-CORES: tuple[type[Scorer], ...] = (LinearScorer,)
+CORES: tuple[type[Scorer], ...] = (LinearScorer, NetworkScorer)
 
 __all__ = [
     "CORES",
     "LinearScorer",
+    "NetworkScorer",
     "QueryScaling",
     "Scorer",
     "Standardising",

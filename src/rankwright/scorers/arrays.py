@@ -43,6 +43,10 @@ class StoredArrays:
             raise InputError(f"its array {name!r} holds numbers that are not finite")
         return array
 
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape of an array, where the reader cannot know it; None if there is no such array."""
+        return self._arrays[name].shape if name in self._arrays else None
+
     def take(self, name: str, dtype: type[np.generic], shape: tuple[int, ...]) -> NDArray[Any]:
         """The array of this name, type and shape."""
         array = self._arrays.pop(name, None)
