@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from rankwright.data import read_qrels as read_qrels
     from rankwright.data import read_run as read_run
     from rankwright.data import write_run as write_run
-    from rankwright.evaluation.evaluate import evaluate as evaluate
+    from rankwright.evaluation import compare as compare
+    from rankwright.evaluation import evaluate as evaluate
+    from rankwright.evaluation.cross_validation import QueryKFold as QueryKFold
+    from rankwright.evaluation.cross_validation import cross_validate as cross_validate
+    from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
     from rankwright.runtime.errors import InputError as InputError
@@ -36,14 +40,18 @@ _HOMES = {
     "Measure": "measures",
     "QueryScaling": "scorers",
     "Qrels": "data",
+    "QueryKFold": "evaluation.cross_validation",
     "QuerySet": "data",
     "Rankings": "data",
     "RankwrightError": "runtime.errors",
     "Run": "data",
     "Scorer": "scorers",
     "Standardising": "scorers",
+    "compare": "evaluation",
+    "cross_validate": "evaluation.cross_validation",
     "evaluate": "evaluation",
     "load": "scorers",
+    "make_scorer": "evaluation.cross_validation",
     "measure": "measures",
     "read_letor": "data",
     "read_qrels": "data",

@@ -6,6 +6,7 @@ A query set with scores and a TREC run with its judgements both become one.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -90,10 +91,36 @@ class Rankings:
             rows=rows,
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[Rankings]) -> Rankings:
+        """Rankings of different queries as one.
+
+        >>> one = Rankings.from_arrays([0.1], [1], qid=7)
+        >>> Rankings.joined([one, one]).offsets
+        array([0, 1, 2])
+        """
+        documents = [part.documents for part in parts if part.documents is not None]
+        weights = [part.query_weight for part in parts if part.query_weight is not None]
+        return cls(
+            query_ids=tuple(query for part in parts for query in part.query_ids),
+            offsets=_joined_offsets([part.offsets for part in parts]),
+            scores=np.concatenate([part.scores for part in parts]),
+            labels=np.concatenate([part.labels for part in parts]),
+            judged=np.concatenate([part.judged for part in parts]),
+            judged_offsets=_joined_offsets([part.judged_offsets for part in parts]),
+            documents=tuple(itertools.chain(*documents)) if len(documents) == len(parts) else None,
+            query_weight=np.concatenate(weights) if len(weights) == len(parts) else None,
+        )
+
     def weighted(self, query_weight: Any) -> Rankings:
         """The same with weights of queries: a mapping by query id, one a query, or one a row."""
         weights = query_weights(query_weight, self.query_ids, self.rows, self.offsets)
         return dataclasses.replace(self, query_weight=weights)
+
+
+def _joined_offsets(parts: Sequence[Integers]) -> Integers:
+    sizes = np.concatenate([np.diff(offsets) for offsets in parts])
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _scores(scores: ArrayLike, n: int) -> Floats:

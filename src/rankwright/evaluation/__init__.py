@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from rankwright.evaluation.compare import Comparison, Contrast, compare
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.evaluation.result import Evaluation, MeasureResult
 
-__all__ = ["Evaluation", "MeasureResult", "evaluate"]
+__all__ = ["Comparison", "Contrast", "Evaluation", "MeasureResult", "compare", "evaluate"]

@@ -108,9 +108,14 @@ def as_rankings(
 
 def predictions(ranker: Any, queries: QuerySet) -> Any:
     """A ranker's scores; our own see the queries, any other object that predicts sees their features."""
-    if any(base.__module__.partition(".")[0] == "rankwright" for base in type(ranker).__mro__):
+    if is_ours(ranker):
         return ranker.predict(queries)
     return queries.in_given_order(np.asarray(ranker.predict(queries.features)))
+
+
+def is_ours(ranker: Any) -> bool:
+    """Whether a ranker takes query sets: those that derive from a class of Rankwright do."""
+    return any(base.__module__.partition(".")[0] == "rankwright" for base in type(ranker).__mro__)
 
 
 def _of_labels(what: Any, labels: Any, qid: Any, documents: Any) -> Rankings:

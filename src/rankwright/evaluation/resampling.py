@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,16 +63,18 @@ def bootstrap_means(
     return _in_blocks(means, n_resamples, random_state, n_jobs)
 
 
-def signed_sums(values: Floats, n_resamples: int, random_state: int, n_jobs: int | None = None) -> Floats:
+def signed_sums(
+    values: NDArray[np.int64], n_resamples: int, random_state: int, n_jobs: int | None = None
+) -> NDArray[np.int64]:
     """The sum of the values with random signs, for each resample.
 
-    >>> signed_sums(np.array([1.0, 1.0]), 4, random_state=0)
-    array([ 2.,  0.,  0., -2.])
+    >>> signed_sums(np.array([1, 1]), 4, random_state=0)
+    array([ 2,  0,  0, -2])
     """
     n = len(values)
     words = -(-n // 64)
 
-    def sums(block: int) -> Floats:
+    def sums(block: int) -> NDArray[np.int64]:
         drawn = _words(random_state, block, BLOCK * words).astype("<u8").view(np.uint8)
         signs = np.unpackbits(drawn.reshape(BLOCK, words * 8), axis=1, count=n, bitorder="little")
         return np.where(signs, values, -values).sum(axis=1)
@@ -80,8 +83,8 @@ def signed_sums(values: Floats, n_resamples: int, random_state: int, n_jobs: int
 
 
 def _in_blocks(
-    resample: Callable[[int], Floats], n_resamples: int, random_state: int, n_jobs: int | None
-) -> Floats:
+    resample: Callable[[int], NDArray[Any]], n_resamples: int, random_state: int, n_jobs: int | None
+) -> NDArray[Any]:
     if n_resamples < 1:
         raise InputError(f"n_resamples is {n_resamples!r}; give a whole number of at least 1")
     if not 0 <= random_state < 2**63:

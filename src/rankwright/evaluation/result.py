@@ -156,7 +156,9 @@ class Evaluation(Mapping[Measure, MeasureResult]):
 
 
 def jsonable(value: Any) -> Any:
-    """A number or list of numbers as JSON has them: None for what is not finite."""
+    """Numbers as JSON has them, also in a list or dictionary: None for what is not finite."""
     if isinstance(value, list):
         return [jsonable(each) for each in value]
+    if isinstance(value, dict):
+        return {name: jsonable(each) for name, each in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

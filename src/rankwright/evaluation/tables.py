@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankwright.evaluation.compare import Comparison, Contrast
     from rankwright.evaluation.result import Evaluation, MeasureResult
 
-WIDTH = 80
 NAME = 18
 
 
@@ -53,3 +54,45 @@ def _remarks(result: MeasureResult) -> list[str]:
     if number(worst) == number(best):
         return []
     return [f"  over the orders of tied documents: {worst:.4f} (worst) to {best:.4f} (best)"]
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """By measure: each system's mean, then a block a contrast with its p-values."""
+    blocks = []
+    for measure, contrasts in itertools.groupby(comparison, key=lambda contrast: contrast.measure):
+        lines = [str(measure)]
+        for name, evaluation in comparison.evaluations.items():
+            lines.append(f"  {number(evaluation[measure].mean):>8}  {name}")
+        for contrast in contrasts:
+            lines += ["", *_contrast_lines(contrast, len(comparison) > 1)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, _footing(comparison)])
+
+
+def _contrast_lines(contrast: Contrast, several: bool) -> list[str]:
+    low, high = contrast.interval
+    tests = list(contrast.p)
+    rows = [["", *tests], ["    p", *map(_chance, contrast.p.values())]]
+    if several:
+        rows.append(["    p after Holm", *map(_chance, contrast.corrected.values())])
+    return [
+        f"  {contrast.a} − {contrast.b}",
+        f"    difference {contrast.difference:+.4f}   95 % interval {low:+.4f} to {high:+.4f}   "
+        f"effect {contrast.effect_size:+.2f}",
+        f"    {contrast.queries:,} queries: {contrast.wins:,} won, {contrast.ties:,} tied, "
+        f"{contrast.losses:,} lost",
+        *columns(rows, [16, *(13 for _ in tests)]),
+    ]
+
+
+def _chance(p: float) -> str:
+    if math.isnan(p):
+        return "–"
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _footing(comparison: Comparison) -> str:
+    n = len(comparison)
+    if n == 1:
+        return "Two-sided p-values of paired tests over queries."
+    return f"Two-sided p-values of paired tests over queries; Holm's correction is for {n} contrasts."
