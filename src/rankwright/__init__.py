@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rankwright.measures import measure as measure
     from rankwright.runtime.errors import InputError as InputError
     from rankwright.runtime.errors import RankwrightError as RankwrightError
+    from rankwright.runtime.errors import SlowWarning as SlowWarning
     from rankwright.scorers import LinearScorer as LinearScorer
     from rankwright.scorers import QueryScaling as QueryScaling
     from rankwright.scorers import Scorer as Scorer
@@ -52,6 +53,7 @@ _HOMES = {
     "evaluate": "evaluation",
     "load": "scorers",
     "make_scorer": "evaluation.cross_validation",
+    "SlowWarning": "runtime.errors",
     "measure": "measures",
     "read_letor": "data",
     "read_qrels": "data",

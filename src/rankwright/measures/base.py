@@ -127,7 +127,7 @@ class Measure:
 
         >>> from rankwright.measures import measure
         >>> round(measure("ndcg@10").value([0, 2, 1]), 4)
-        0.6592
+        0.659
         """
         ranked = as_labels(labels)
         known = ranked if judged is None else as_labels(judged)

@@ -19,7 +19,9 @@ PATTERN = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z_0-9]*)(@(?P<k>[^(:]*))?(\((?P<parameters>([^()]|\([^()]*\))*)\))?(:(?P<convention>\w+))?"
 )
 BETWEEN_PARAMETERS = re.compile(r",(?![^()]*\))")  # not the comma of min(R,k)
+WHOLE = 2.0**53  # whole floats below it are written as whole numbers
 HIDDEN = {"convention", "k"}
+SHARED = {field.name for field in dataclasses.fields(Measure)} - HIDDEN
 
 
 def parse(text: str) -> Measure:
@@ -35,17 +37,13 @@ def parse(text: str) -> Measure:
         raise InputError(
             f"{text!r} is not a measure; measures are written as in ndcg@10(gain=linear) or map:trec_eval"
         )
-    name = match["name"].lower()
     measures = known()
+    name = match["name"] if match["name"] in measures else match["name"].lower()
     if name not in measures:
         raise InputError(f"there is no measure {name!r}{_nearest(name, measures)}; see: rankwright measures")
     made = measures[name]
     if isinstance(made, Measure):
-        if match["k"] is not None or match["parameters"] is not None or match["convention"] is not None:
-            raise InputError(
-                f"{name} is a measure of your own, which takes no cut-off, parameters or convention"
-            )
-        return made
+        return _own(made, name, match)
     kind, fixed = made
     fields = {field.name for field in dataclasses.fields(kind)} - HIDDEN - set(fixed)
     settings: dict[str, Any] = dict(fixed)
@@ -62,6 +60,17 @@ def parse(text: str) -> Measure:
     if match["convention"] is not None and match["parameters"] is None:
         settings["convention"] = match["convention"]
     return kind(**settings)
+
+
+def _own(made: Measure, name: str, match: re.Match[str]) -> Measure:
+    """A measure of the user's own; how blank queries and ties count is all that may be said of it."""
+    if match["k"] is not None or match["convention"] is not None:
+        raise InputError(f"{name} is a measure of your own, which takes no cut-off and no convention")
+    changes = dict(_pairs(match[0], match["parameters"]))
+    for key in changes:
+        if key not in SHARED:
+            raise InputError(f"{name} is a measure of your own, which has no parameter {key!r}")
+    return made.replace(**changes) if changes else made
 
 
 def spell(measure: Measure) -> str:
@@ -105,8 +114,7 @@ def known() -> dict[str, tuple[type[Measure], dict[str, Any]] | Measure]:
 
 def _ordered(fields: dict[str, dataclasses.Field[Any]]) -> list[tuple[str, dataclasses.Field[Any]]]:
     """A class's own parameters before those that all measures share."""
-    shared = {field.name for field in dataclasses.fields(Measure)}
-    return sorted(fields.items(), key=lambda item: item[0] in shared)
+    return sorted(fields.items(), key=lambda item: item[0] in SHARED)
 
 
 def _cutoff(kind: type[Measure], text: str, k: str) -> int:
@@ -133,7 +141,7 @@ def _pairs(text: str, parameters: str | None) -> list[tuple[str, Any]]:
 
 def _read(value: str) -> Any:
     if "/" in value:
-        return tuple(_read(part) for part in value.split("/"))
+        return tuple(_read(part) for part in value.removesuffix("/").split("/"))
     for read in (int, float):
         try:
             return read(value)
@@ -144,8 +152,12 @@ def _read(value: str) -> Any:
 
 def _written(value: Any) -> str:
     if isinstance(value, tuple):
-        return "/".join(f"{part:.17g}" for part in value)
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
+        return "/".join(_written(part) for part in value) + ("/" if len(value) == 1 else "")
+    return (
+        repr(int(value) if value.is_integer() and abs(value) < WHOLE else value)
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _nearest(name: str, names: Any) -> str:

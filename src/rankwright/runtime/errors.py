@@ -18,6 +18,10 @@ class MissingExtra(RankwrightError, ImportError):
     """A library that belongs to an optional extra is not installed."""
 
 
+class SlowWarning(UserWarning):
+    """Something that is correct and slow, and what would make it fast."""
+
+
 def require(module: str, extra: str) -> ModuleType:
     """Import ``module``, or say which extra brings it.
 
