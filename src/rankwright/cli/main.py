@@ -95,6 +95,7 @@ def _explained(error: Exception) -> tuple[int, str]:
 
 
 @click.group(
+    "rankwright",
     cls=Commands,
     modules={
         "demo": "demo",
