@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from rankwright.data import read_qrels as read_qrels
     from rankwright.data import read_run as read_run
     from rankwright.data import write_run as write_run
-    from rankwright.evaluation import compare as compare
-    from rankwright.evaluation import evaluate as evaluate
+    from rankwright.evaluation.compare import compare as compare
     from rankwright.evaluation.cross_validation import QueryKFold as QueryKFold
     from rankwright.evaluation.cross_validation import cross_validate as cross_validate
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
+    from rankwright.evaluation.evaluate import evaluate as evaluate
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
     from rankwright.runtime.errors import InputError as InputError
