@@ -97,11 +97,11 @@ class Own(Measure):
 
 
 def own_measure(
-    function: Function,
+    function: Any,
     *,
     name: str | None = None,
-    prepare: Function | None = None,
-    row: Function | None = None,
+    prepare: Any = None,
+    row: Any = None,
     tables: int = 0,
     **shared: Any,
 ) -> Own:
