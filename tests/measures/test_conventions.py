@@ -46,7 +46,12 @@ def test_a_parameter_overrides_the_convention_and_is_spelled_out() -> None:
     [
         ("ndcg:xgboost", "ndcg@32:xgboost"),
         ("map:xgboost", "ap@32:xgboost"),
+        ("p:xgboost", "p@32:xgboost"),
+        ("ndcg:ranklib", "ndcg@10:ranklib"),
+        ("dcg:ranklib", "dcg@10:ranklib"),
+        ("err:ranklib", "err@10:ranklib"),
         ("p:ranklib", "p@10:ranklib"),
+        ("ndcg:gdeval", "ndcg@20:gdeval"),
         ("err:gdeval", "err@20:gdeval"),
         ("ndcg:catboost", "ndcg:catboost"),
     ],

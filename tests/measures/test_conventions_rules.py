@@ -56,7 +56,9 @@ EXAMPLES = [
     # RankLib: gains 2^l − 1, 1/log2(r + 1), precision over the documents there are.
     ("ndcg@10:ranklib", "0210", (3 / log2(3) + 1 / log2(4)) / (3 + 1 / log2(3))),
     ("ndcg@10:ranklib", "0000", 0.0),
+    ("ndcg@10:ranklib", "056", (31 / log2(3) + 63 / log2(4)) / (63 + 31 / log2(3))),
     ("dcg@2:ranklib", "0210", 3 / log2(3)),
+    ("dcg@10:ranklib", "05", 31 / log2(3)),
     ("map:ranklib", "0210", (1 / 2 + 2 / 3) / 2),
     ("map:ranklib", "0000", 0.0),
     ("p@10:ranklib", "0210", 2 / 4),
@@ -65,6 +67,22 @@ EXAMPLES = [
     ("rr@1:ranklib", "0210", 0.0),
     ("err@10:ranklib", "0210", (3 / 16) / 2 + (13 / 16) * (1 / 16) / 3),
     ("err@10:ranklib", "0000", 0.0),
+]
+
+
+IN_FILE_ORDER = [
+    "ndcg@1:letor",
+    "map:letor",
+    "p@1:letor",
+    "ndcg@1:mslr",
+    "map:mslr",
+    "p@1:mslr",
+    "ndcg@1:ranklib",
+    "dcg@1:ranklib",
+    "map:ranklib",
+    "rr@1:ranklib",
+    "err@1:ranklib",
+    "p@1:ranklib",
 ]
 
 
@@ -80,21 +98,30 @@ def test_gdeval_leaves_blank_queries_out() -> None:
     assert evaluated("err@2:gdeval", "10", "00").mean == pytest.approx(1 / 16, abs=1e-15)
 
 
-@pytest.mark.parametrize("convention", ["letor", "mslr", "ranklib"])
-def test_the_others_count_blank_queries_as_zero(convention: str) -> None:
-    assert evaluated(f"ndcg@2:{convention}", "20", "00").mean == 1 / 2
-    assert evaluated(f"map:{convention}", "20", "00").mean == 1 / 2
+@pytest.mark.parametrize("measure", IN_FILE_ORDER)
+def test_the_others_count_blank_queries_as_zero(measure: str) -> None:
+    assert evaluated(measure, "20", "00").mean == evaluated(measure, "20").mean / 2 > 0
 
 
-def test_gdeval_orders_ties_by_document_from_the_last() -> None:
+@pytest.mark.parametrize("measure", ["ndcg@1:gdeval", "err@1:gdeval"])
+@pytest.mark.parametrize(("labels", "ranked"), [("01", "10"), ("10", "01")])
+def test_gdeval_orders_ties_by_document_from_the_last(measure: str, labels: str, ranked: str) -> None:
     # "d9" stands behind "d10" as text, so it comes first.
-    result = evaluated("ndcg@1:gdeval", "01", scores=[0.5, 0.5], documents=["d10", "d9"])
-    assert result.mean == 1.0
+    tied = evaluated(measure, labels, scores=[0.5, 0.5], documents=["d10", "d9"])
+    assert tied.mean == evaluated(measure, ranked).mean
 
 
-@pytest.mark.parametrize("convention", ["letor", "mslr", "ranklib"])
-def test_the_others_keep_the_order_of_the_file(convention: str) -> None:
-    assert evaluated(f"ndcg@1:{convention}", "02", scores=[0.5, 0.5], documents=["d10", "d9"]).mean == 0.0
+@pytest.mark.parametrize("measure", IN_FILE_ORDER)
+@pytest.mark.parametrize("labels", ["02", "20"])
+def test_the_others_keep_the_order_of_the_file(measure: str, labels: str) -> None:
+    tied = evaluated(measure, labels, scores=[0.5, 0.5], documents=["d10", "d9"])
+    assert tied.mean == evaluated(measure, labels).mean
+
+
+@pytest.mark.parametrize(("measure", "expected"), [("map", 1 / 2), ("rr@2", 1 / 2), ("p@2", 1 / 2)])
+def test_ranklib_finds_relevant_what_is_above_zero(measure: str, expected: float) -> None:
+    result = rw.evaluate([2.0, 1.0], [0.0, 0.25], [f"{measure}:ranklib"], qid=1)
+    assert result[f"{measure}:ranklib"].mean == expected
 
 
 @pytest.mark.parametrize(

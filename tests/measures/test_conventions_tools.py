@@ -87,6 +87,8 @@ def levels(tool: str, ours: str) -> tuple[float, ...]:
         return (0.0, 1.0)
     if tool in ("lightgbm", "catboost") and name in THRESHOLD:
         return (0.0, 0.5, 0.625, 2.0)  # relevant is what is above a half
+    if tool in ("lightgbm", "xgboost"):
+        return (0.0, 1.0, 2.0, 30.0)
     return (0.0, 1.0, 2.0, 4.0)
 
 
@@ -185,6 +187,12 @@ def test_trec_eval_judges_what_was_not_retrieved() -> None:
         for ours, metric in metrics.items():
             value = rw.measure(f"{ours}:trec_eval").value(labels, list(judged.values()))
             assert abs(value - theirs[metric]) <= TOLERANCE, (ours, judged, run)
+
+
+def test_where_scikit_learn_has_no_auc_the_query_is_left_out() -> None:
+    one_kind = Ranked((2.0, 1.0), (1.0, 1.0), ("a", "b"))
+    two_kinds = Ranked((2.0, 1.0), (1.0, 0.0), ("a", "b"))
+    assert evaluated("auc:sklearn", [one_kind, two_kinds]).counted == 1
 
 
 def test_pytrec_eval_ties_scores_that_are_one_float32_and_we_do_not() -> None:
