@@ -71,3 +71,12 @@ def test_data_whose_last_features_are_all_zero_fits_a_wider_model(folder: Path, 
     (folder / "narrow.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
     result = run("evaluate", folder / "good.rw", folder / "narrow.txt", "-m", "mrr", "--json")
     assert json.loads(result.stdout)["mrr"]["mean"] == 0.5
+
+
+def test_rows_of_a_query_that_stand_apart_are_allowed_where_asked(folder: Path, run: Run) -> None:
+    (folder / "apart.txt").write_text("1 qid:1 1:1\n1 qid:2 1:1\n0 qid:1 1:2\n")
+    arguments = ["evaluate", folder / "apart.txt", "--feature", "1", "-m", "mrr", "--json"]
+    refused = run(*arguments)
+    assert refused.exit_code == 1
+    assert "apart.txt, line 3" in refused.stderr
+    assert json.loads(run(*arguments, "--scattered").stdout)["mrr"]["mean"] == 0.75

@@ -17,6 +17,7 @@ EXAMPLE = "rankwright compare a.rw b.rw test.txt"
 @options.measures
 @options.scores
 @options.feature
+@options.scattered
 @options.qrels
 @options.complete
 @options.as_json
@@ -26,6 +27,7 @@ def command(
     measures: tuple[str, ...],
     scores: tuple[str, ...],
     features: tuple[str, ...],
+    scattered: bool,
     qrels: str | None,
     complete: bool,
     as_json: bool,
@@ -52,7 +54,7 @@ def command(
         data = options.last(files, EXAMPLE)
         rankers = Rankers(files=files[:-1], scores=scores, features=features)
         rankers.check_count(2, None, EXAMPLE)
-        by_name, queries = read_scores_of(rankers, data, quiet)
+        by_name, queries = read_scores_of(rankers, data, quiet, scattered)
         with step("comparing", quiet):
             result = rw.compare(by_name, queries, read)
     if as_json:

@@ -16,8 +16,9 @@ from rankwright.runtime.errors import InputError
 @click.argument("source")
 @click.argument("target")
 @click.option("--force", is_flag=True, help="Overwrite TARGET.")
+@options.scattered
 @options.shared
-def command(source: str, target: str, force: bool, quiet: bool) -> None:
+def command(source: str, target: str, force: bool, scattered: bool, quiet: bool) -> None:
     """Write SOURCE as TARGET: Parquet if it ends in .parquet, else LETOR text (.gz, .xz, .bz2, .zst too).
 
     \b
@@ -26,7 +27,7 @@ def command(source: str, target: str, force: bool, quiet: bool) -> None:
     """
     if Path(target).exists() and not force:
         raise InputError(f"{target} is there already; give another name, or --force to overwrite it")
-    queries = read_data(source, quiet)
+    queries = read_data(source, quiet, scattered=scattered)
     with step(f"writing {Path(target).name}", quiet):
         if Path(target).suffix == ".parquet":
             queries.to_parquet(target)

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 @click.command("info")
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
+@options.scattered
 @options.as_json
 @options.shared
-def command(files: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+def command(files: tuple[str, ...], scattered: bool, as_json: bool, quiet: bool) -> None:
     """What data files hold: queries, documents, labels, and what is odd about them.
 
     \b
     rankwright data info train.txt vali.txt test.txt
     """
-    found = {path: described(read_data(path, quiet)) for path in files}
+    found = {path: described(read_data(path, quiet, scattered=scattered)) for path in files}
     if as_json:
         show_json({path: description.as_dict() for path, description in found.items()})
     else:

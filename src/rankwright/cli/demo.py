@@ -11,7 +11,7 @@ from rankwright.cli import options
 from rankwright.cli.screen import show_json, step
 
 if TYPE_CHECKING:
-    from rankwright.evaluation import Comparison
+    from rankwright.evaluation import Comparison, Evaluation
 
 MEASURES = ("ndcg@10", "map", "err@10", "p@10")
 TOOLS = ("trec_eval", "lightgbm", "catboost", "sklearn")
@@ -44,15 +44,24 @@ def command(as_json: bool, quiet: bool) -> None:
         by_tool = rw.evaluate(rankers["line"], test, [f"ndcg@10:{tool}" for tool in TOOLS])
     if as_json:
         show_json(comparison.as_dict())
-        return
+    else:
+        show(train, test, comparison, by_tool)
+
+
+def show(train: rw.QuerySet, test: rw.QuerySet, comparison: Comparison, by_tool: Evaluation) -> None:
+    """The whole on one screen."""
+    click.echo("Artificial data of a web search's shape, to learn from and to test on:")
+    for name, queries in (("train", train), ("test", test)):
+        click.echo(
+            f"  {name:6}{queries.n_queries:5,} queries {len(queries):8,} documents "
+            f"{queries.n_features:5,} features"
+        )
     click.echo(
-        f"Artificial data of a web search's shape, to learn from and to test on:\n  {train}\n  {test}\n"
+        "\nTwo rankings of the test queries: a line through all features, fitted to the\n"
+        "labels of the training data, and the feature that goes with these labels best.\n"
     )
-    click.echo(
-        "Two rankings of the test queries: a line through all features, fitted to the\n"
-        "labels of the first set, and the one feature that goes with these labels best.\n"
-    )
-    click.echo(f"{figures(comparison)}\n")
+    click.echo(figures(comparison))
+    click.echo("p: Fisher's randomisation test, corrected after Holm for the four measures\n")
     click.echo("The line's ndcg@10 as others count it:")
     click.echo("  " + "   ".join(f"{tool} {by_tool[f'ndcg@10:{tool}'].mean:.4f}" for tool in TOOLS))
     click.echo(f"\n{NEXT}")

@@ -25,6 +25,7 @@ EXAMPLE = "rankwright evaluate model.rw test.txt"
 @options.measures
 @options.scores
 @options.feature
+@options.scattered
 @click.option("--run", "runs", multiple=True, metavar="FILE", help="A TREC run as the ranking, with --qrels.")
 @options.qrels
 @options.complete
@@ -36,6 +37,7 @@ def command(
     measures: tuple[str, ...],
     scores: tuple[str, ...],
     features: tuple[str, ...],
+    scattered: bool,
     runs: tuple[str, ...],
     qrels: str | None,
     complete: bool,
@@ -64,7 +66,7 @@ def command(
         data = options.last(files, EXAMPLE)
         rankers = Rankers(files=files[:-1], scores=scores, features=features)
         rankers.check_count(1, 1, EXAMPLE)
-        by_name, queries = read_scores_of(rankers, data, quiet)
+        by_name, queries = read_scores_of(rankers, data, quiet, scattered)
         [what] = by_name.values()
         with step("evaluating", quiet):
             result = rw.evaluate(what, queries, read)

@@ -42,6 +42,10 @@ feature = click.option(
     help="A feature as a ranking: its name, or its number in the LETOR file.",
 )
 
+scattered = click.option(
+    "--scattered", is_flag=True, help="Allow the rows of a query to stand apart in the LETOR file."
+)
+
 qrels = click.option("--qrels", metavar="FILE", help="TREC judgements, to evaluate TREC runs.")
 
 complete = click.option(

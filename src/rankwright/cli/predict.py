@@ -15,8 +15,9 @@ from rankwright.runtime.files import written_whole
 @click.argument("data")
 @click.option("--output", "-o", metavar="FILE", help="Where to write the scores; printed if not given.")
 @click.option("--run", metavar="FILE", help="Write a TREC run; the data needs document ids.")
+@options.scattered
 @options.shared
-def command(model: str, data: str, output: str | None, run: str | None, quiet: bool) -> None:
+def command(model: str, data: str, output: str | None, run: str | None, scattered: bool, quiet: bool) -> None:
     """A model's scores: one number a line, a line for each row of DATA.
 
     \b
@@ -24,7 +25,7 @@ def command(model: str, data: str, output: str | None, run: str | None, quiet: b
     rankwright predict model.rw test.txt --run mine.run
     """
     scorer = rw.load(model)
-    queries = read_data(data, quiet, scorer.n_features)
+    queries = read_data(data, quiet, scorer.n_features, scattered)
     scores = predicted(scorer, model, queries, data)
     if run is not None:
         rw.write_run(queries, scores, run)

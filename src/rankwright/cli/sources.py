@@ -53,11 +53,13 @@ def read_runs(runs: Sequence[str], names: Sequence[str], quiet: bool) -> dict[st
         return {name: rw.read_run(path) for name, path in zip(names, runs, strict=True)}
 
 
-def read_scores_of(rankers: Rankers, data: str, quiet: bool) -> tuple[dict[str, Floats], rw.QuerySet]:
+def read_scores_of(
+    rankers: Rankers, data: str, quiet: bool, scattered: bool
+) -> tuple[dict[str, Floats], rw.QuerySet]:
     """The scores that each ranker gives the documents of a data file, by its name; and the data."""
     models = {path: rw.load(path) for path in rankers.files if is_model(path)}
     widest = max((model.n_features for model in models.values()), default=0)
-    queries = read_data(data, quiet, widest)
+    queries = read_data(data, quiet, widest, scattered)
     scores = []
     for path in (*rankers.files, *rankers.scores):
         if path in models:
@@ -68,7 +70,7 @@ def read_scores_of(rankers: Rankers, data: str, quiet: bool) -> tuple[dict[str, 
     return dict(zip(rankers.names(), scores, strict=True)), queries
 
 
-def read_data(path: str, quiet: bool, n_features: int = 0) -> rw.QuerySet:
+def read_data(path: str, quiet: bool, n_features: int = 0, scattered: bool = False) -> rw.QuerySet:
     """A query set from LETOR text or Parquet; of text, with at least so many features.
 
     LETOR text leaves zeros out, so that a file whose last features are all 0 looks narrower than it is.
@@ -76,8 +78,10 @@ def read_data(path: str, quiet: bool, n_features: int = 0) -> rw.QuerySet:
     with step(f"reading {Path(path).name}", quiet):
         if is_parquet(path):
             return rw.read_parquet(path)
-        queries = rw.read_letor(path)
-        return queries if queries.n_features >= n_features else rw.read_letor(path, n_features=n_features)
+        queries = rw.read_letor(path, scattered=scattered)
+        if queries.n_features >= n_features:
+            return queries
+        return rw.read_letor(path, n_features=n_features, scattered=scattered)
 
 
 def is_parquet(path: str) -> bool:
