@@ -28,6 +28,7 @@ class Intrinsic:
         functools.update_wrapper(self, plain)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Run the plain form: outside kernels, and where the JIT is off."""
         return self.plain(*arguments)
 
     @functools.cached_property
@@ -250,3 +251,52 @@ def _make_give_way(ir: Any, types: Any, data: Any) -> Any:
 def give_way() -> None:
     """Let the system run another thread."""
     time.sleep(0)
+
+
+def _make_trailing_zeros(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, bits: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            from numba.core import cgutils
+
+            kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64), ir.IntType(1)])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.cttz.i64")
+            return builder.call(function, [args[0], ir.IntType(1)(0)])
+
+        # Signed bits give a signed number, so that index arithmetic stays in one of the two.
+        whole = types.int64 if bits == types.int64 else types.uint64
+        return whole(whole), generate
+
+    return typed
+
+
+@instruction(_make_trailing_zeros)
+def trailing_zeros(bits: Any) -> Any:
+    """How many zero bits stand below the lowest set one of 64; 64 if none is set. As signed as the bits.
+
+    >>> trailing_zeros(0b1000)
+    3
+    """
+    whole = int(bits)
+    return type(bits)((whole & -whole).bit_length() - 1 if whole else 64)
+
+
+def _make_eight_bytes(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, text: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.gep(data(context, builder, signature.args[0], args[0]), [args[1]])
+            word = builder.bitcast(address, ir.IntType(64).as_pointer())
+            return builder.load(word, align=1)
+
+        return types.int64(text, types.int64), generate
+
+    return typed
+
+
+@instruction(_make_eight_bytes)
+def eight_bytes(text: Any, at: int) -> int:
+    """Eight bytes from ``at`` on as an int64, the first one lowest.
+
+    >>> hex(eight_bytes(b"abcdefgh", 0))
+    '0x6867666564636261'
+    """
+    return int.from_bytes(text[at : at + 8], "little", signed=True)

@@ -120,6 +120,17 @@ def kernel(
     return lambda function: Kernel(function, signature, options)
 
 
+def readonly(item: str, dimensions: int = 1) -> Any:
+    """Numba's type of an array that a kernel reads; arrays that may be written are taken too.
+
+    >>> readonly("float32", 2)
+    Array(float32, 2, 'C', True, aligned=True)
+    """
+    from numba import types
+
+    return types.Array(getattr(types, item), dimensions, "C", readonly=True)
+
+
 @functools.cache
 def _sources_stamp() -> str:
     """A digest of all of the package's sources.

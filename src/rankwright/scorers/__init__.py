@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from rankwright.scorers.base import Scorer
 from rankwright.scorers.files import load
+from rankwright.scorers.forest import ForestScorer
 from rankwright.scorers.linear import LinearScorer
 from rankwright.scorers.network import NetworkScorer
 from rankwright.scorers.transform import QueryScaling, Standardising, Transform
 
-CORES: tuple[type[Scorer], ...] = (LinearScorer, NetworkScorer)
+CORES: tuple[type[Scorer], ...] = (LinearScorer, NetworkScorer, ForestScorer)
 
 __all__ = [
     "CORES",
+    "ForestScorer",
     "LinearScorer",
     "NetworkScorer",
     "QueryScaling",

@@ -47,15 +47,19 @@ class StoredArrays:
         """The shape of an array, where the reader cannot know it; None if there is no such array."""
         return self._arrays[name].shape if name in self._arrays else None
 
-    def take(self, name: str, dtype: type[np.generic], shape: tuple[int, ...]) -> NDArray[Any]:
-        """The array of this name, type and shape."""
+    def take(self, name: str, dtype: type[np.generic], shape: tuple[int | None, ...]) -> NDArray[Any]:
+        """The array of this name, type and shape (None: any length)."""
         array = self._arrays.pop(name, None)
         if array is None:
             raise InputError(f"its array {name!r} is missing")
-        if array.dtype != dtype or array.shape != shape:
+        fits = len(array.shape) == len(shape) and all(
+            wanted in (None, length) for length, wanted in zip(array.shape, shape, strict=True)
+        )
+        if array.dtype != dtype or not fits:
+            wanted_shape = str(shape).replace("None", "any")
             raise InputError(
                 f"its array {name!r} is {array.dtype} of shape {array.shape}, "
-                f"not {np.dtype(dtype)} of shape {shape}"
+                f"not {np.dtype(dtype)} of shape {wanted_shape}"
             )
         return array
 

@@ -58,6 +58,8 @@ class Scorer:
     training: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     kind: ClassVar[str]
+    rows_at_once: ClassVar[int | None] = ROWS_AT_ONCE
+    """How many rows the core is given at once; None: all of them, which it divides itself."""
 
     def __post_init__(self) -> None:
         if self.measure is not None:
@@ -95,7 +97,7 @@ class Scorer:
         """
         features, offsets, rows = self._read(X, qid)
         scores = np.empty(len(features))
-        bounds = _blocks(len(features), offsets)
+        bounds = _blocks(len(features), offsets, self.rows_at_once or max(len(features), 1))
         for begin, end in itertools.pairwise(bounds):
             within = None
             if offsets is not None:
@@ -167,9 +169,9 @@ class Scorer:
         )
 
 
-def _blocks(n: int, offsets: Integers | None) -> Integers:
+def _blocks(n: int, offsets: Integers | None, rows_at_once: int) -> Integers:
     """Where the blocks of rows begin and end; whole queries, where ``offsets`` bound them."""
-    bounds = np.arange(0, n, ROWS_AT_ONCE)
+    bounds = np.arange(0, n, rows_at_once)
     if offsets is not None:
         bounds = offsets[np.searchsorted(offsets, bounds)]
     return np.unique(np.append(bounds, n))

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwright.runtime.errors import InputError
-from rankwright.runtime.kernels import kernel
+from rankwright.runtime.kernels import kernel, readonly
 from rankwright.runtime.threads import in_chunks
 
 Singles = NDArray[np.float32]
@@ -160,9 +161,16 @@ def missing_features(X: Singles, n_jobs: int | None = None) -> NDArray[np.bool_]
     return np.logical_or.reduce(found)
 
 
-@kernel(
-    "void(float32[:, ::1], float32[:, ::1], int64[::1], bool_[::1], int64, int64, uint8[::1], uint8[:, ::1])"
-)
+def _assign_types() -> Any:
+    import numba as nb
+
+    return nb.void(
+        readonly("float32", 2), nb.float32[:, ::1], nb.int64[::1], nb.boolean[::1], nb.int64, nb.int64,
+        nb.uint8[::1], nb.uint8[:, ::1],
+    )  # fmt: skip
+
+
+@kernel(_assign_types)
 def assign_bins(
     X: Singles,
     bounds: Singles,

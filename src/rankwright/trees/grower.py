@@ -37,7 +37,7 @@ Integers = NDArray[np.int64]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What trees may be. ``monotone`` gives 1, −1 or 0 for each feature; ``features_per_node`` 0 means all."""
+    """What trees may be. ``monotone`` has 1, −1 or 0 for each feature; ``features_per_node`` 0 means all."""
 
     max_leaf_nodes: int = 31
     max_depth: int | None = None
@@ -53,7 +53,7 @@ class Shape:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GrownTree:
-    """A tree's splits and where its leaves' rows lie: leaf k has ``index[begins[k] : begins[k] + rows[k]]``."""
+    """A tree's splits, and its leaves' rows: leaf k has ``index[begins[k] : begins[k] + rows[k]]``."""
 
     growth: Growth
     n_leaves: int
@@ -90,7 +90,9 @@ class Grower:
         self._pool: ThreadPoolExecutor | None = None
         n, n_features = len(data), len(data.bins.counts)
         bins = data.bins
-        monotone = np.zeros(n_features, np.int8) if shape.monotone is None else np.array(shape.monotone, np.int8)
+        monotone = (
+            np.zeros(n_features, np.int8) if shape.monotone is None else np.array(shape.monotone, np.int8)
+        )
         self._features = Features(
             bins.counts, bins.categorical, bins.has_missing, monotone, bool(monotone.any()), shape.random_bins
         )
@@ -198,11 +200,14 @@ class Grower:
 
     def _pack(self, gradients: Singles, hessians: Singles) -> tuple[float, float]:
         if self.shape.exact_counts:
-            return histogram.pack_wide(gradients, hessians, *self._shared.packed, self.threads)
+            packed, packed_wide = self._shared.packed
+            return histogram.pack_wide(gradients, hessians, packed, packed_wide, self.threads)
         return histogram.pack(gradients, hessians, self._shared.packed[0], self.threads)
 
 
-@kernel("void(uint32[::1], int64[::1], int64[::1], float32[::1], float32[::1], int64, int64, float64[:, ::1])")
+@kernel(
+    "void(uint32[::1], int64[::1], int64[::1], float32[::1], float32[::1], int64, int64, float64[:, ::1])"
+)
 def sum_leaves(
     index: NDArray[np.uint32],
     begins: Integers,

@@ -83,9 +83,9 @@ class Limits(NamedTuple):
 class Shared(NamedTuple):
     """Memory that the threads share.
 
-    ``packed[word, row]``, ``histograms[slot, word]``, ``private[thread, word]``; ``counts`` has a cache line a
-    thread; ``found`` and ``scores`` have two lines a thread, one for each child; ``allowed`` three, the last
-    for the tree.
+    ``packed[word, row]``, ``histograms[slot, word]``, ``private[thread, word]``; ``counts`` has a cache line
+    a thread; ``found`` and ``scores`` have two lines a thread, one for each child; ``allowed`` has three, the
+    last for the tree.
     """
 
     packed: NDArray[np.int64]
@@ -100,9 +100,9 @@ class Shared(NamedTuple):
     barrier: Integers
 
 
-# A leaf as a line of int64: its rows are index[BEGIN : BEGIN + ROWS], then its sums, the slot of its histogram,
-# its depth and its best split; and as a line of float32: that split's gain, how many times its minimum of rows
-# is demanded of the search, and the bounds on its value.
+# A leaf as a line of int64: its rows are index[BEGIN : BEGIN + ROWS], then its sums, the slot of its
+# histogram, its depth and its best split; and as a line of float32: that split's gain, how many times its
+# minimum of rows is demanded of the search, and the bounds on its value.
 BEGIN, ROWS, SUM0, SUM1, SLOT, DEPTH, BEST = 0, 1, 2, 3, 4, 5, 6
 GAIN, STRICTNESS, LOWEST, HIGHEST = 0, 1, 2, 3
 # A split as a line of int64: the leaf that it divides, and what was found.
@@ -110,7 +110,7 @@ PARENT, SPLIT = 0, 1
 
 
 class Growth(NamedTuple):
-    """The tree as it grows. Split k divides leaf ``splits[k, PARENT]`` and makes leaf k + 1 its right side."""
+    """The tree as it grows: split k divides leaf ``splits[k, PARENT]``, whose right side is leaf k + 1."""
 
     leaves: NDArray[np.int64]
     values: NDArray[np.float32]
@@ -123,7 +123,9 @@ def new_growth(n_leaves: int, rows: int) -> Growth:
     leaves = np.zeros((n_leaves, BEST + FOUND), np.int64)
     leaves[0, ROWS] = rows
     values = np.tile(np.float32([0, 1, -np.inf, np.inf]), (n_leaves, 1))
-    return Growth(leaves, values, np.zeros((n_leaves, SPLIT + FOUND), np.int64), np.zeros(n_leaves, np.float32))
+    return Growth(
+        leaves, values, np.zeros((n_leaves, SPLIT + FOUND), np.int64), np.zeros(n_leaves, np.float32)
+    )
 
 
 class Mine(NamedTuple):
@@ -174,7 +176,7 @@ def partition(
     last: int,
     moved: NDArray[np.uint32],
 ) -> int:
-    """Move rows without a branch: lefts to ``moved`` from ``first`` up, rights from ``last`` down; how many lefts."""
+    """Move lefts to ``moved`` from ``first`` up, rights from ``last`` down, without a branch; how many lefts."""
     one = np.uint64(1)
     left, right = first, last - one
     for i in range(first, last):
@@ -189,9 +191,15 @@ def partition(
 
 @kernel("void(uint32[::1], uint64, uint64, uint64, uint32[::1], uint64, uint64)")
 def place(
-    moved: NDArray[np.uint32], first: int, last: int, lefts: int, index: NDArray[np.uint32], left: int, right: int
+    moved: NDArray[np.uint32],
+    first: int,
+    last: int,
+    lefts: int,
+    index: NDArray[np.uint32],
+    left: int,
+    right: int,
 ) -> None:
-    """Put a share's rows in their places: lefts from ``left`` on, rights (turned round again) from ``right`` on."""
+    """Put a share's rows in place: lefts from ``left`` on, rights (turned round again) from ``right`` on."""
     for i in range(lefts):
         index[left + i] = moved[first + i]
     final = last - np.uint64(1)
@@ -209,7 +217,12 @@ def split_rows(leaf: int, data: Data, shared: Shared, growth: Growth, mine: Mine
     first = begin + share(mine.thread, mine.threads, n)
     last = begin + share(mine.thread + 1, mine.threads, n)
     lefts = partition(
-        data.columns[found[FEATURE]], mine.goes_left, shared.index, np.uint64(first), np.uint64(last), shared.moved
+        data.columns[found[FEATURE]],
+        mine.goes_left,
+        shared.index,
+        np.uint64(first),
+        np.uint64(last),
+        shared.moved,
     )
     shared.counts[mine.thread * APART] = np.int64(lefts)
     meet(shared.barrier, mine.threads)
@@ -240,7 +253,9 @@ def place_rows(leaf: int, total_left: int, shared: Shared, growth: Growth, mine:
 
 
 @kernel()
-def fill_histogram(slot: int, begin: int, n: int, data: Data, shared: Shared, limits: Limits, mine: Mine) -> None:
+def fill_histogram(
+    slot: int, begin: int, n: int, data: Data, shared: Shared, limits: Limits, mine: Mine
+) -> None:
     """Step 2: this thread's blocks of the histogram of the rows ``index[begin : begin + n]``."""
     by_rows = n >= BY_ROWS and mine.threads > 1
     histogram = shared.private[mine.thread] if by_rows else shared.histograms[slot]
@@ -346,7 +361,9 @@ def draw_features(leaf: int, line: int, growth: Growth, limits: Limits, shared: 
         allowed[feature] = 0
         left += of_tree[feature]
     wanted = min(limits.features_per_node, left)
-    seed = np.uint64(limits.seed + 7919 * (leaf + 1) + 31 * growth.leaves[leaf, DEPTH] + growth.leaves[leaf, ROWS])
+    seed = np.uint64(
+        limits.seed + 7919 * (leaf + 1) + 31 * growth.leaves[leaf, DEPTH] + growth.leaves[leaf, ROWS]
+    )
     # Each feature in turn is taken with the chance (still wanted) / (still left).
     for feature in range(of_tree.size):
         if of_tree[feature]:
@@ -357,9 +374,7 @@ def draw_features(leaf: int, line: int, growth: Growth, limits: Limits, shared: 
 
 
 @kernel()
-def book(
-    leaf: int, new: int, total_left: int, features: Features, growth: Growth, limits: Limits
-) -> None:
+def book(leaf: int, new: int, total_left: int, features: Features, growth: Growth, limits: Limits) -> None:
     """Step 5: note the split of a leaf; its left side keeps its number, the right side is ``new``."""
     found, split = growth.leaves[leaf, BEST:], growth.splits[new - 1]
     split[PARENT] = leaf
@@ -379,7 +394,10 @@ def book(
     growth.leaves[leaf, DEPTH] += 1
     growth.leaves[new, DEPTH] = growth.leaves[leaf, DEPTH]
     growth.values[leaf, STRICTNESS] = growth.values[new, STRICTNESS] = np.float32(1)
-    growth.values[new, LOWEST], growth.values[new, HIGHEST] = growth.values[leaf, LOWEST], growth.values[leaf, HIGHEST]
+    growth.values[new, LOWEST], growth.values[new, HIGHEST] = (
+        growth.values[leaf, LOWEST],
+        growth.values[leaf, HIGHEST],
+    )
     direction = features.monotone[feature]
     if direction != 0:
         bound_children(leaf, new, direction, growth, limits)
@@ -441,8 +459,8 @@ def divide(
 ) -> bool:
     """Step 1 and its booking: split a leaf's rows; False where a side would hold too few of them.
 
-    The search guesses rows from the hessian (in the narrow form), and where it guessed too many the leaf is to
-    be searched again, more strictly.
+    The search guesses rows from the hessian (in the narrow form), and where it guessed too many the leaf is
+    to be searched again, more strictly.
     """
     left = split_rows(leaf, data, shared, growth, mine)
     n, parent_slot = growth.leaves[leaf, ROWS], growth.leaves[leaf, SLOT]
@@ -465,9 +483,7 @@ def divide(
 
 
 @kernel()
-def grow(
-    data: Data, features: Features, shared: Shared, growth: Growth, limits: Limits, mine: Mine
-) -> int:
+def grow(data: Data, features: Features, shared: Shared, growth: Growth, limits: Limits, mine: Mine) -> int:
     """Grow one tree, on all threads together; how many leaves it has."""
     start(data, shared, growth, limits, mine)
     meet(shared.barrier, mine.threads)
@@ -477,7 +493,9 @@ def grow(
         # 2. and 3. The histogram of the root or of the smaller child; the larger child's by subtraction.
         if divided:
             small = leaf if growth.leaves[leaf, SLOT] == new else new
-            fill_histogram(new, growth.leaves[small, BEGIN], growth.leaves[small, ROWS], data, shared, limits, mine)
+            fill_histogram(
+                new, growth.leaves[small, BEGIN], growth.leaves[small, ROWS], data, shared, limits, mine
+            )
             if new > 0:
                 subtract(growth.leaves[leaf + new - small, SLOT], new, shared, limits, mine)
         meet(shared.barrier, mine.threads)

@@ -8,9 +8,9 @@ scaled so that no sum over all rows can overflow either half. A sum of packed nu
 sibling's histogram is the parent's minus the child's exactly, and no sum depends on its order: the same tree
 at any number of threads.
 
-Thirty-one bits are plenty while gradients are alike. Where they are not (weights from 1 to 10,000, ten million
-rows), the *wide* form takes two words a row and twice the time: g alone in the first, and in the second the
-hessian above a count of 1, so that it knows the rows of a leaf exactly.
+Thirty-one bits are plenty while gradients are alike. Where they are not (weights from 1 to 10,000, ten
+million rows), the *wide* form takes two words a row and twice the time: g alone in the first, and in the second
+the hessian above a count of 1, so that it knows the rows of a leaf exactly.
 
 **Histograms that stay in the first-level cache.** Features go in blocks of 17, whose histogram is 34 KB.
 The rows of a leaf lie scattered; a chunk of them is fetched ahead and copied block by block, so that each
@@ -59,7 +59,9 @@ def blocks(n_features: int) -> int:
 
 
 @kernel("void(float32[::1], float32[::1], int64, int64, float64[:, ::1])")
-def chunk_sums(gradients: Singles, hessians: Singles, begin: int, end: int, sums: NDArray[np.float64]) -> None:
+def chunk_sums(
+    gradients: Singles, hessians: Singles, begin: int, end: int, sums: NDArray[np.float64]
+) -> None:
     """The sums of |g| and h over each chunk of rows from chunk ``begin`` to ``end``."""
     for chunk in range(begin, end):
         g = 0.0
@@ -76,7 +78,13 @@ def chunk_sums(gradients: Singles, hessians: Singles, begin: int, end: int, sums
     fastmath={"nnan", "ninf", "nsz"},
 )
 def pack_rows(
-    gradients: Singles, hessians: Singles, g_scale: float, h_scale: float, begin: int, end: int, packed: Integers
+    gradients: Singles,
+    hessians: Singles,
+    g_scale: float,
+    h_scale: float,
+    begin: int,
+    end: int,
+    packed: Integers,
 ) -> None:
     """Pack the gradient and hessian of each row."""
     half = np.float32(0.5)
@@ -116,8 +124,12 @@ def pack(
     totals, edges = _totals(gradients, hessians, n_jobs)
     # Rounding moves each row by at most one half, and the float32 scale by less than 256 in all.
     room = LARGEST - len(gradients) - 256
-    g_scale, h_scale = (np.float32(min(room / total, 1e30)) if total > 0 else np.float32(1) for total in totals)
-    in_chunks(lambda begin, end: pack_rows(gradients, hessians, g_scale, h_scale, begin, end, packed), edges, n_jobs)
+    g_scale, h_scale = (
+        np.float32(min(room / total, 1e30)) if total > 0 else np.float32(1) for total in totals
+    )
+    in_chunks(
+        lambda begin, end: pack_rows(gradients, hessians, g_scale, h_scale, begin, end, packed), edges, n_jobs
+    )
     return 1.0 / float(g_scale), 1.0 / float(h_scale)
 
 
@@ -143,7 +155,9 @@ def pack_wide(
     return 1.0 / scales[0], 1.0 / scales[1]
 
 
-def _totals(gradients: Singles, hessians: Singles, n_jobs: int | None) -> tuple[NDArray[np.float64], list[int]]:
+def _totals(
+    gradients: Singles, hessians: Singles, n_jobs: int | None
+) -> tuple[NDArray[np.float64], list[int]]:
     """The sums of |g| and of h, made in chunks of rows that do not depend on threads, and work's edges."""
     n = len(gradients)
     chunks = -(-n // SUM_CHUNK)

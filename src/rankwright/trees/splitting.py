@@ -39,7 +39,7 @@ _LANES = 32
 
 
 class Leaf(NamedTuple):
-    """What the search knows of the leaf: its sums, what a unit of them is worth, its rows, what is allowed."""
+    """What the search knows of the leaf: its sums, what a unit of them is worth, rows, what is allowed."""
 
     word0: int
     word1: int
@@ -55,8 +55,8 @@ class Leaf(NamedTuple):
     seed: int
 
 
-# Scratch for one feature, one column a bin. ``longs``: the left side's packed sums (two words) and the order of
-# the categories; ``floats``: its sums as floats, its rows, and the categories' keys; ``gains``: float bits.
+# Scratch for one feature, one column a bin. ``longs``: the left side's packed sums (two words) and the order
+# of the categories; ``floats``: its sums as floats, its rows, and the categories' keys; ``gains``: float bits.
 ORDER = 2
 G, H, N, KEY = 0, 1, 2, 3
 
@@ -117,7 +117,7 @@ def unpack_sums(scan: Scan, m: int, leaf: Leaf) -> None:
 
 @kernel(fastmath={"nnan", "ninf", "nsz", "arcp", "contract"})
 def best_gain(scan: Scan, m: int, leaf: Leaf) -> np.int32:
-    """Write the summed scores of both sides at each of m bins as ordered bits; the highest, 0 if none is allowed.
+    """Write both sides' summed scores at each of m bins as ordered bits; the highest, 0 if none is allowed.
 
     A float that is not negative orders as its bits do, and a maximum of integers vectorises.
     """
@@ -253,7 +253,7 @@ def best_bin(scan: Scan, m: int, leaf: Leaf, monotone: int, bounded: bool, rando
 def write_split(
     feature: int, last: int, categorical: bool, missing_left: bool, scan: Scan, found: Integers
 ) -> None:
-    """Write a split: the left side is the bins 1 to ``last`` (0 where missing goes left), or the first categories."""
+    """Write a split: left are the bins 1 to ``last`` (0 where missing goes left), or the first categories."""
     found[FEATURE], found[BIN] = feature, last
     found[WORD0], found[WORD1] = scan.longs[0, last], scan.longs[1, last]
     for k in range(4):
@@ -297,7 +297,6 @@ def best_split(
         random = np.int64(-1)
         if features.random_bins:
             random = np.int64(mixed(np.uint64(leaf.seed), np.uint64(feature)))
-        monotone = features.monotone[feature]
         missing = features.has_missing[feature] and not features.categorical[feature]
         if features.categorical[feature]:
             m = order_categories(histogram, first, bins, leaf, scan) - 1

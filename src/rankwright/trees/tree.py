@@ -7,26 +7,30 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwright.trees.binning import Bins
+from rankwright.runtime.kernels import kernel
+from rankwright.runtime.threads import in_chunks
+from rankwright.trees.binning import BinnedData, Bins
 from rankwright.trees.growing import PARENT, SPLIT, Growth
 from rankwright.trees.splitting import BIN, FEATURE, SET
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+ROWS_A_PIECE = 4096
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Tree:
     """A binary tree as arrays over its inner nodes; the root is node 0, a child below 0 is leaf ~child.
 
-    A row goes left where its value is at most the threshold, or, at a categorical node (threshold NaN), where
-    its category is one of ``categories`` (bits by bin); ``missing_left`` says where missing values go.
+    A row goes left where its value is at most the threshold (NaN at a categorical node), and what is missing
+    where ``missing_left`` says; in bins, where its bin's bit is set in ``bins_left``.
     """
 
     feature: NDArray[np.int32]
     threshold: NDArray[np.float32]
     missing_left: NDArray[np.bool_]
-    categories: NDArray[np.uint64]
+    bins_left: NDArray[np.uint64]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     gain: NDArray[np.float32]
@@ -61,10 +65,56 @@ class Tree:
             feature=feature,
             threshold=threshold,
             missing_left=(found[:, SET] & 1).astype(np.bool_),
-            categories=np.where(categorical[:, None], found[:, SET : SET + 4], 0).astype(np.int64).view(np.uint64),
+            bins_left=np.ascontiguousarray(found[:, SET : SET + 4]).view(np.uint64),
             left=left,
             right=right,
             gain=growth.gains[:m].copy(),
             values=np.array(values, np.float64),
             rows=rows,
         )
+
+    def add_to(
+        self,
+        scores: Floats,
+        data: BinnedData,
+        rows: NDArray[np.uint32] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Add the tree's values to the scores of binned rows, of all or of some."""
+        n = len(data) if rows is None else len(rows)
+        chosen = np.empty(0, np.uint32) if rows is None else rows
+        in_chunks(
+            lambda begin, end: add_tree(
+                data.columns, chosen, self.feature, self.bins_left, self.left, self.right, self.values,
+                begin, end, scores,
+            ),
+            [*range(0, n, ROWS_A_PIECE), n],
+            n_jobs,
+        )  # fmt: skip
+
+
+@kernel(
+    "void(uint8[:, ::1], uint32[::1], int32[::1], uint64[:, ::1], int32[::1], int32[::1], float64[::1],"
+    " int64, int64, float64[::1])"
+)
+def add_tree(
+    columns: NDArray[np.uint8],
+    chosen: NDArray[np.uint32],
+    feature: NDArray[np.int32],
+    bins_left: NDArray[np.uint64],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    values: Floats,
+    begin: int,
+    end: int,
+    scores: Floats,
+) -> None:
+    """Walk the rows from ``begin`` to ``end`` (of ``chosen``, if it names any) down a tree by their bins."""
+    for i in range(begin, end):
+        row = np.int64(chosen[i]) if chosen.size else np.int64(i)
+        at = np.int64(0) if feature.size else np.int64(-1)
+        while at >= 0:
+            b = np.uint64(columns[feature[at], row])
+            goes_left = (bins_left[at, b >> np.uint64(6)] >> (b & np.uint64(63))) & np.uint64(1)
+            at = np.int64(left[at] if goes_left != 0 else right[at])
+        scores[row] += values[~at]
