@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from rankwright.evaluation.cross_validation import cross_validate as cross_validate
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.evaluation.evaluate import evaluate as evaluate
+    from rankwright.learners.lambdarank import LambdaRank as LambdaRank
+    from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
     from rankwright.runtime.errors import InputError as InputError
     from rankwright.runtime.errors import RankwrightError as RankwrightError
     from rankwright.runtime.errors import SlowWarning as SlowWarning
     from rankwright.scorers import LinearScorer as LinearScorer
+    from rankwright.scorers import NetworkScorer as NetworkScorer
     from rankwright.scorers import QueryScaling as QueryScaling
     from rankwright.scorers import Scorer as Scorer
     from rankwright.scorers import Standardising as Standardising
@@ -37,12 +40,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "InputError": "runtime.errors",
+    "LambdaRank": "learners.lambdarank",
     "LinearScorer": "scorers",
     "Measure": "measures",
+    "NetworkScorer": "scorers",
     "QueryScaling": "scorers",
     "Qrels": "data",
     "QueryKFold": "evaluation.cross_validation",
     "QuerySet": "data",
+    "RankNet": "learners.ranknet",
     "Rankings": "data",
     "RankwrightError": "runtime.errors",
     "Run": "data",

@@ -75,8 +75,8 @@ class Ranker(BaseEstimator):
         self._fit(queries, held_out, **options)
         return self
 
-    def _fit(self, queries: QuerySet, valid: QuerySet | None, **options: Any) -> None:
-        """Learn, and set ``scorer_`` and ``history_``."""
+    def _fit(self, *data: Any, **options: Any) -> None:
+        """Learn from ``(queries, valid, …)``, and set ``scorer_`` and ``history_``."""
         raise NotImplementedError
 
     def predict(self, X: ArrayLike | QuerySet, *, qid: Any = None) -> NDArray[np.float64]:

@@ -31,6 +31,14 @@ class Net(NamedTuple):
     decay: Floats
 
 
+def net_types() -> Any:
+    """Numba's type of a net."""
+    import numba as nb
+
+    vector, singles = nb.float64[::1], nb.float32[::1]
+    return nb.types.NamedTuple((nb.uint64[::1], singles, vector, singles, nb.float64[:, ::1], vector), Net)
+
+
 def net(sizes: Sequence[int], weights: Floats, l2: float = 0.0) -> Net:
     """A net of these sizes that starts from these weights.
 

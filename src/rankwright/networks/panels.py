@@ -28,6 +28,13 @@ class Panels(NamedTuple):
     counts: Counts
 
 
+def panel_types() -> Any:
+    """Numba's type of panels."""
+    import numba as nb
+
+    return nb.types.NamedTuple((nb.float32[::1], nb.uint64[::1], nb.uint64[::1]), Panels)
+
+
 def empty_panels(counts: NDArray[np.int64], n_features: int) -> Panels:
     """Room for groups of these sizes.
 
@@ -99,3 +106,22 @@ def backward_group(
         stored = activations[to * units : (to + width) * units].reshape((units, width))
         stored[units - ONE] = slopes[to : to + width]
         backward(sizes, weights, panel, stored, gradient)
+
+
+@kernel("void(uint64[::1], float32[::1], float32[::1], uint64[::1], uint64[::1], float64[::1])")
+def score_groups(
+    sizes: Counts, weights: Singles, values: Singles, starts: Counts, counts: Counts, out: NDArray[np.float64]
+) -> None:
+    """The scores of the rows of all groups, one after the other."""
+    units, longest, to = ZERO, ZERO, ZERO
+    for layer in range(ONE, np.uint64(sizes.size)):
+        units += sizes[layer]
+    for group in range(np.uint64(counts.size)):
+        longest = max(longest, starts[group + ONE] - starts[group])
+    activations = np.empty(longest * units, np.float32)
+    scores = np.empty(longest, np.float32)
+    for group in range(np.uint64(counts.size)):
+        forward_group(sizes, weights, values, starts[group], starts[group + ONE], activations, scores)
+        for i in range(counts[group]):
+            out[to + i] = scores[i]
+        to += counts[group]

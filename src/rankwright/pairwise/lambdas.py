@@ -130,13 +130,20 @@ def pair_rows(
     return total
 
 
-def _query_types() -> Any:
+def known_types() -> Any:
+    """Numba's type of what is known."""
     import numba as nb
 
     vector, singles = nb.float64[::1], nb.float32[::1]
-    known = nb.types.NamedTuple(
+    return nb.types.NamedTuple(
         (nb.int64[::1], nb.int32[::1], vector, singles, vector, vector, nb.float64[:, ::1]), Known
     )
+
+
+def _query_types() -> Any:
+    import numba as nb
+
+    singles, known = nb.float32[::1], known_types()
     scores = nb.types.Array(nb.float64, 1, "C", readonly=True)
     return nb.void(
         function_type(PREPARE), function_type(ROW), nb.int64, nb.float64, nb.boolean, nb.boolean, scores,

@@ -1,0 +1,237 @@
+"""LambdaRank: a net that follows the λ's of a measure (2006 section 4; 2009; 2010 section 4).
+
+    ∂C/∂sᵢ = −λᵢ,     λᵢⱼ = σ |Δᵢⱼ| / (1 + e^(σ(sᵢ − sⱼ)))     (2010 equation 6)
+
+Δᵢⱼ is what the measure gains where documents i and j swap their ranks. No cost is written down: after each
+sort the λ's say how documents should move, and the net follows by backpropagation, as RankNet's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwright.data import QuerySet
+from rankwright.learners.base import DEFAULT_MEASURE, Ranker, judge
+from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, weights_of
+from rankwright.measures import Measure
+from rankwright.measures.base import PREPARE, ROW
+from rankwright.measures.lists import Lists
+from rankwright.networks.forward import ONE, ZERO, Counts, Singles
+from rankwright.networks.net import Floats, Net, net_types
+from rankwright.networks.optimisers import step
+from rankwright.networks.panels import Panels, backward_group, forward_group, panel_types
+from rankwright.networks.training import Record
+from rankwright.pairwise.cross_entropy import spread
+from rankwright.pairwise.forces import Forces
+from rankwright.pairwise.lambdas import Known, Lambdas, function_type, known_types, query_lambdas
+from rankwright.pairwise.rules import Rule
+from rankwright.pairwise.rules import rule as read_rule
+from rankwright.runtime.errors import InputError
+from rankwright.runtime.kernels import kernel
+
+Forms = tuple[Callable[..., None], Callable[..., None]]
+
+
+def _epoch_types() -> Any:
+    import numba as nb
+
+    return nb.boolean(
+        function_type(PREPARE), function_type(ROW), nb.int64, nb.float64, nb.uint64[::1], nb.uint64,
+        nb.float64[::1], net_types(), panel_types(), known_types(), buffer_types(), nb.float64[::1],
+        nb.float32[:, ::1],
+    )  # fmt: skip
+
+
+@kernel(_epoch_types)
+def lambda_epoch(
+    prepare: Callable[..., None],
+    row: Callable[..., None],
+    truncation: int,
+    sigma: float,
+    order: Counts,
+    batch: Any,
+    rates: Floats,
+    net: Net,
+    panels: Panels,
+    known: Known,
+    buffers: Buffers,
+    scores: Floats,
+    acting: Singles,
+) -> bool:
+    """One pass over the queries in this order; whether all is finite. ``scores``, ``acting`` are by row."""
+    activations, own, slopes, _ = buffers
+    queries, lambdas, hessians = np.uint64(order.size), acting[0], acting[1]
+    for begin in range(ZERO, queries, batch):
+        end = min(begin + batch, queries)
+        for at in range(begin, end):
+            q = order[at]
+            start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
+            first = np.uint64(known.offsets[q])
+            # 1. All documents forward.
+            forward_group(net.sizes, net.weights, panels.values, start, stop, activations, own)
+            if not spread(n, own) * sigma < TOO_FAR:
+                return False
+            # 2. The λ of each.
+            for i in range(n):
+                scores[first + i] = own[i]
+            query_lambdas(
+                prepare, row, truncation, sigma, False, False, scores, known, np.int64(q), np.int64(q + ONE),
+                lambdas, hessians,
+            )  # fmt: skip
+            # 3. All documents backward.
+            slopes[n : stop - start] = np.float32(0)
+            for i in range(n):
+                slopes[i] = -lambdas[first + i]
+            backward_group(
+                net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient
+            )
+        # 4. One update.
+        share = np.float64(end - begin) / np.float64(queries)
+        if not step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights):
+            return False
+    return True
+
+
+class LambdaRank(Ranker):
+    """A linear, two-layer or deeper net on the λ's of any measure that has swap gains.
+
+    ``rule`` is another construction of λ's (``rankwright.pairwise.rules``: a name with its parameters, a
+    rule, or a function of your own), which then has its own σ. Everything else is as ``RankNet`` has it.
+    The schedules look at the measure on the training data.
+
+    With ``hidden=0``, fitted on the scores of other rankers as features, it combines them (2010 section 7.1).
+
+    >>> X = np.random.default_rng(0).standard_normal((100, 3))
+    >>> y, qid = np.round(X[:, 0]).clip(0, 2), np.repeat(np.arange(10), 10)
+    >>> ranker = LambdaRank(hidden=0, measure="map", epochs=20, learning_rate=0.01).fit(X, y, qid=qid)
+    >>> ranker.score(X, y, qid=qid)
+    1.0
+    """
+
+    paper = "2006"
+
+    def __init__(
+        self,
+        *,
+        measure: str | Measure = DEFAULT_MEASURE,
+        hidden: int | tuple[int, ...] = 10,
+        rule: Any = None,
+        sigma: float = 1.0,
+        init: Any = "scaled",
+        standardise: bool = True,
+        epochs: int = 100,
+        learning_rate: float = 0.001,
+        optimiser: str = "adam",
+        momentum: float = 0.0,
+        batch_size: int = 1,
+        decay: float = 1.0,
+        decay_chance: float = 1.0,
+        restart_rounds: int | None = None,
+        early_stopping_rounds: int | None = None,
+        l2_regularization: float = 0.0,
+        random_state: Any = 0,
+    ):
+        self.measure = measure
+        self.hidden = hidden
+        self.rule = rule
+        self.sigma = sigma
+        self.init = init
+        self.standardise = standardise
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.optimiser = optimiser
+        self.momentum = momentum
+        self.batch_size = batch_size
+        self.decay = decay
+        self.decay_chance = decay_chance
+        self.restart_rounds = restart_rounds
+        self.early_stopping_rounds = early_stopping_rounds
+        self.l2_regularization = l2_regularization
+        self.random_state = random_state
+
+    def _fit(
+        self, queries: QuerySet, valid: QuerySet | None, progress: Callable[[Record], None] | None = None
+    ) -> None:
+        measure = self.selection_measure
+        assert queries.labels is not None
+        lists = Lists(queries.labels, queries.offsets, rows=queries.rows)
+        # 1. What pushes the documents, and the queries in which anything does.
+        epoch = self._by_lambdas(lists, queries) if self.rule is None else self._by_rule(lists, queries)
+        worth = np.where(np.isnan(queries.labels), np.nan, lists.gains(measure)[lists.codes])
+        differ = np.fmax.reduceat(worth, queries.offsets[:-1]) > np.fmin.reduceat(worth, queries.offsets[:-1])
+        trained = np.flatnonzero(differ & (lists.constants(measure) != 0))
+        if not len(trained):
+            raise InputError(
+                f"there is nothing to learn from: no query has two documents that {measure!r} tells apart; "
+                "give labels that differ within a query"
+            )
+        # 2. The net.
+        training = NetTraining(self, queries, valid)
+        mean = judge(measure, queries)
+
+        def once(order: Counts, rates: Floats) -> Record:
+            finite = epoch(training, order, rates)
+            value = mean(training.scores(training.panels)) if finite else np.nan
+            return {"train": value, "value": value, "loss": -value, "finite": finite}
+
+        # 3. Follow.
+        training.run(trained, once, progress)
+
+    def _by_lambdas(self, lists: Lists, queries: QuerySet) -> Callable[[NetTraining, Counts, Floats], bool]:
+        measure = self.selection_measure
+        documents, own = weights_of(queries)
+        lambdas = Lambdas(lists, measure, weights=documents, query_weight=own, sigma=self.sigma)
+        assert measure.prepare_kernel is not None and measure.row_kernel is not None
+        forms = measure.prepare_kernel.compiled, measure.row_kernel.compiled
+        scores, acting = np.zeros(len(queries)), np.zeros((2, len(queries)), np.float32)
+
+        def epoch(training: NetTraining, order: Counts, rates: Floats) -> bool:
+            return bool(
+                lambda_epoch(
+                    *forms, lambdas.truncation, lambdas.sigma, order, np.uint64(self.batch_size), rates,
+                    training.net, training.panels, lambdas.known, training.buffers, scores, acting,
+                )
+            )  # fmt: skip
+
+        return epoch
+
+    def _by_rule(self, lists: Lists, queries: QuerySet) -> Callable[[NetTraining, Counts, Floats], bool]:
+        if self.sigma != 1.0:
+            raise InputError(f"sigma is {self.sigma!r}, but a rule has its own; give it to the rule")
+        rule = self.rule if isinstance(self.rule, Rule) else read_rule(self.rule)
+        measure = self.selection_measure
+        documents, own = weights_of(queries)
+        forces = [
+            Forces(
+                rule, Lists(lists.labels[rows], np.array([0, rows.stop - rows.start])), measure,
+                weights=documents[rows], query_weight=own[query : query + 1],
+            )
+            for query, rows in enumerate(queries.slices())
+        ]  # fmt: skip
+
+        def epoch(training: NetTraining, order: Counts, rates: Floats) -> bool:
+            batches = np.split(order, range(self.batch_size, len(order), self.batch_size))
+            return all(follow(training, forces, batch, len(batch) / len(order), rates) for batch in batches)
+
+        return epoch
+
+
+def follow(
+    training: NetTraining, forces: list[Forces], batch: NDArray[np.uint64], share: float, rates: Floats
+) -> bool:
+    """One update by the forces of a batch of queries; whether all is finite."""
+    net, panels = training.net, training.panels
+    activations, scores, slopes, _ = training.buffers
+    for q in batch:
+        start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
+        forward_group(net.sizes, net.weights, panels.values, start, stop, activations, scores)
+        if not spread(n, scores) < TOO_FAR:
+            return False
+        slopes[:] = 0
+        slopes[: int(n)] = -forces[int(q)].at(scores[: int(n)]).lambdas
+        backward_group(net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient)
+    return bool(step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights))

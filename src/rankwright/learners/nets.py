@@ -1,0 +1,226 @@
+"""What the learners of nets share: the data in panels, the weights to start from, epochs, and the scorer."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwright.data import QuerySet
+from rankwright.learners.base import Ranker, generator, judge
+from rankwright.networks.forward import Counts, Singles
+from rankwright.networks.net import Floats, Net, layers, n_weights, net, random_weights
+from rankwright.networks.optimisers import LEARNING_RATE, STEPS
+from rankwright.networks.panels import Panels, empty_panels, fill_group, score_groups
+from rankwright.networks.training import Descent, Record
+from rankwright.runtime.errors import InputError
+from rankwright.scorers import LinearScorer, NetworkScorer, Scorer, Standardising, Transform
+from rankwright.scorers.transform import UNCHANGED
+
+STARTS = ("scaled", "small")
+TOO_FAR = np.float32(1e6)
+"""Scores of one query that lie so far apart, in units of 1/σ, are those of a net that has run away."""
+ROWS_AT_ONCE = 1 << 14
+LINES = 4
+
+
+class Buffers(NamedTuple):
+    """Room for the longest query: activations, scores, slopes, and lines of scratch."""
+
+    activations: Singles
+    scores: Singles
+    slopes: Singles
+    scratch: Singles
+
+
+def buffer_types() -> Any:
+    """Numba's type of buffers."""
+    import numba as nb
+
+    singles = nb.float32[::1]
+    return nb.types.NamedTuple((singles, singles, singles, nb.float32[:, ::1]), Buffers)
+
+
+def buffers(panels: Panels, sizes: tuple[int, ...]) -> Buffers:
+    """Room for the longest of these queries."""
+    longest = int(np.diff(panels.starts.astype(np.int64)).max(initial=0))
+    room = lambda *shape: np.zeros(shape, np.float32)  # noqa: E731
+    return Buffers(room(longest * sum(sizes[1:])), room(longest), room(longest), room(LINES, longest))
+
+
+class NetTraining:
+    """A net to be trained on queries.
+
+    ``order`` gives, for each query, the rows of it that take part, in the order in which kernels shall see
+    them (all of them in their own order, if it is not given).
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        order: list[NDArray[np.int64]] | None = None,
+    ):
+        self.learner, self.queries = learner, queries
+        self.descent = Descent.of(learner)
+        self.random = generator(learner.random_state)
+        start = start_of(learner.init)
+        self.transform: Transform = UNCHANGED
+        if isinstance(start, Scorer):
+            self.transform = start.transform
+        elif learner.standardise:
+            self.transform = Standardising.of(queries.features)
+        self.sizes = (queries.n_features, *hidden_layers(learner.hidden), 1)
+        self._how = start if isinstance(start, str) else "scaled"
+        weights = self._random_weights() if isinstance(start, str) else given_weights(start, self.sizes)
+        self.net: Net = net(self.sizes, weights, float(learner.l2_regularization))
+        self.panels = panels_of(queries, self.transform, order)
+        self.buffers = buffers(self.panels, self.sizes)
+        self._judged = None
+        if valid is not None and valid.labels is not None:
+            self._judged = judge(learner.selection_measure, valid), panels_of(valid, self.transform)
+
+    def run(
+        self,
+        trained: NDArray[np.int64],
+        epoch: Callable[[Counts, Floats], Record],
+        progress: Callable[[Record], None] | None = None,
+    ) -> None:
+        """Train on these queries, and leave the learner with its scorer and history."""
+
+        def once(order: NDArray[np.int64], rates: Floats) -> Record:
+            record = epoch(trained[order].astype(np.uint64), rates)
+            if not record.pop("finite"):
+                raise InputError(
+                    f"training diverged at step {int(rates[STEPS]):,} with a learning rate of "
+                    f"{rates[LEARNING_RATE]:g}: the net's scores have no bound; lower learning_rate"
+                )
+            if self._judged is not None:
+                mean, panels = self._judged
+                record["valid"] = mean(self.scores(panels))
+                if not np.isnan(record["valid"]):
+                    record["value"] = record["valid"]
+            return record
+
+        history = self.descent.run(self.net, len(trained), once, self._random_weights, self.random, progress)
+        self.learner.history_ = history
+        self.learner.scorer_ = self._scorer(len(history))
+
+    def scores(self, panels: Panels) -> Floats:
+        """What the net, as it is now, makes of documents in panels, by stored row."""
+        out = np.empty(int(panels.counts.sum()))
+        score_groups(self.net.sizes, self.net.weights, *panels, out)
+        return out
+
+    def _random_weights(self) -> Floats:
+        return random_weights(self.sizes, self._how, self.random)
+
+    def _scorer(self, epochs: int) -> Scorer:
+        about = self.learner._about(self.queries, epochs=epochs)
+        found = layers(self.sizes, self.net.exact)
+        if len(found) == 1:
+            [(matrix, offsets)] = found
+            return LinearScorer(matrix[0], float(offsets[0]), transform=self.transform, **about)
+        return NetworkScorer(found, transform=self.transform, **about)
+
+
+def hidden_layers(hidden: Any) -> tuple[int, ...]:
+    """The sizes of the hidden layers: none for 0, one for a number.
+
+    >>> hidden_layers(0), hidden_layers(10), hidden_layers((20, 5))
+    ((), (10,), (20, 5))
+    """
+    given = hidden if isinstance(hidden, tuple | list) else () if hidden == 0 else (hidden,)
+    for size in given:
+        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
+            raise InputError(
+                f"hidden is {hidden!r}; give 0 for a linear net, a number of units, or one number a layer"
+            )
+    return tuple(int(size) for size in given)
+
+
+def start_of(init: Any) -> Any:
+    """How to start: by name, from a scorer (a fitted learner's too), or from layers of weights."""
+    if isinstance(init, str):
+        if init not in STARTS:
+            raise InputError(f"init is {init!r}; give {' or '.join(STARTS)}, weights, or a fitted net")
+        return init
+    if isinstance(init, Ranker):
+        init = init._fitted()
+    if isinstance(init, LinearScorer):
+        return init
+    return init if isinstance(init, NetworkScorer) else NetworkScorer(init).layers
+
+
+def given_weights(start: Any, sizes: tuple[int, ...]) -> Floats:
+    """All weights in their order, from a scorer or from layers."""
+    if isinstance(start, LinearScorer):
+        found = [(start.weights[None], np.array([start.bias]))]
+    else:
+        found = [(np.asarray(m), np.asarray(b)) for m, b in getattr(start, "layers", start)]
+    shape = (found[0][0].shape[1], *(len(offsets) for _, offsets in found))
+    if shape != sizes:
+        raise InputError(f"init holds a net of {shape} units and this one has {sizes}; set hidden to match")
+    weights = np.empty(n_weights(sizes))
+    for (matrix, offsets), (to_matrix, to_offsets) in zip(found, layers(sizes, weights), strict=True):
+        to_matrix[:], to_offsets[:] = matrix, offsets
+    return weights
+
+
+def panels_of(
+    queries: QuerySet, transform: Transform, order: list[NDArray[np.int64]] | None = None
+) -> Panels:
+    """The documents in panels, transformed; ``order`` as ``NetTraining`` has it."""
+    counts = queries.sizes if order is None else np.array([len(rows) for rows in order])
+    panels = empty_panels(counts, queries.n_features)
+    at = 0
+    for block in blocks(queries):
+        values = transformed(queries, transform, block)
+        last = int(np.searchsorted(queries.offsets, block.stop))
+        for query in range(at, last):
+            begin, end = queries.offsets[query : query + 2] - block.start
+            own = values[begin:end]
+            fill_group(panels, query, own if order is None else own[order[query]])
+        at = last
+    return panels
+
+
+def rows_of(queries: QuerySet, transform: Transform) -> Singles:
+    """The documents row by row, transformed."""
+    rows = [transformed(queries, transform, block) for block in blocks(queries)]
+    return np.concatenate(rows, dtype=np.float32, casting="same_kind")
+
+
+def weights_of(queries: QuerySet) -> tuple[Floats, Floats]:
+    """The weight of each document and of each query; 1 where none is given."""
+    documents, own = queries.sample_weight, queries.query_weight
+    return (
+        np.ones(len(queries)) if documents is None else documents,
+        np.ones(queries.n_queries) if own is None else np.array(own),
+    )
+
+
+def transformed(queries: QuerySet, transform: Transform, rows: slice) -> NDArray[np.floating]:
+    """The features of whole queries as the net sees them; refused where one is missing still."""
+    first, last = np.searchsorted(queries.offsets, [rows.start, rows.stop])
+    values = transform(queries.features[rows], queries.offsets[first : last + 1] - rows.start)
+    missing = np.isnan(values)
+    if missing.any():
+        row, feature = np.argwhere(missing)[0]
+        stored = rows.start + int(row)
+        given = stored if queries.rows is None else int(queries.rows[stored])
+        raise InputError(
+            f"row {given}: feature {feature} is missing (NaN), for which a net has no place; "
+            "fill it in, or leave standardise=True, which makes a missing value the mean"
+        )
+    return values
+
+
+def blocks(queries: QuerySet) -> list[slice]:
+    """Whole queries, some thousand rows at a time."""
+    bounds = queries.offsets[np.searchsorted(queries.offsets, np.arange(0, len(queries), ROWS_AT_ONCE))]
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise(np.unique([*bounds, len(queries)]))]
