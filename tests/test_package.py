@@ -94,20 +94,29 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert (PACKAGE / "py.typed").exists()
 
 
-@pytest.mark.parametrize("members", [BUILT_IN, CORES], ids=["measures", "scorers"])
+def learners() -> tuple[type, ...]:
+    """All public learners."""
+    public = [getattr(rw, name) for name in rw.__all__]
+    return tuple(
+        each for each in public if getattr(each, "__module__", "").startswith("rankwright.learners.")
+    )
+
+
+@pytest.mark.parametrize("members", [BUILT_IN, CORES, learners()], ids=["measures", "scorers", "learners"])
 def test_no_member_of_a_family_imports_a_sibling(members: tuple[type, ...]) -> None:
     modules = {member.__module__ for member in members}
+    assert modules
     for module in modules:
-        tree = ast.parse(Path(inspect.getfile(sys.modules[module])).read_text(encoding="utf-8"))
-        imported = {
-            name
-            for node in ast.walk(tree)
-            for name in (
-                [node.module]
-                if isinstance(node, ast.ImportFrom)
-                else [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else []
-            )
-        }
-        assert not imported & (modules - {module}), module
+        assert not imported_by(module) & (modules - {module}), module
+
+
+def imported_by(module: str) -> set[str]:
+    """The modules that a module imports from, anywhere in it."""
+    tree = ast.parse(Path(inspect.getfile(sys.modules[module])).read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return found
