@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from rankwright.data import QuerySet as QuerySet
     from rankwright.data import Rankings as Rankings
     from rankwright.data import Run as Run
+    from rankwright.data import preparation as preparation
     from rankwright.data import read_letor as read_letor
+    from rankwright.data import read_parquet as read_parquet
     from rankwright.data import read_qrels as read_qrels
     from rankwright.data import read_run as read_run
+    from rankwright.data import synthetic as synthetic
     from rankwright.data import write_run as write_run
     from rankwright.evaluation.compare import compare as compare
     from rankwright.evaluation.cross_validation import QueryKFold as QueryKFold
@@ -61,9 +64,12 @@ _HOMES = {
     "make_scorer": "evaluation.cross_validation",
     "SlowWarning": "runtime.errors",
     "measure": "measures",
+    "preparation": "data",
     "read_letor": "data",
+    "read_parquet": "data",
     "read_qrels": "data",
     "read_run": "data",
+    "synthetic": "data",
     "write_run": "data",
 }
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankwright.data.queries import QuerySet
 
 WIDTH = 80
-INDENT = 18
+INDENT = 20
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

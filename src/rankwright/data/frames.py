@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwright.data.queries import QuerySet
+from rankwright.runtime.arrays import as_array, as_numbers
 from rankwright.runtime.errors import InputError, require
 
 
@@ -72,20 +73,22 @@ def _check_columns(table: Any, names: Sequence[str]) -> None:
 def _numbers(table: Any, name: str) -> Any:
     """A column as float64, what is null as NaN."""
     narwhals = require("narwhals", "frames")
-    column = table[name]
+    column = table.get_column(name)
     kind = column.dtype
-    if not (kind.is_numeric() or kind in (narwhals.Boolean, narwhals.Unknown) or column.is_null().all()):
+    if column.is_null().all():
+        return np.full(len(column), np.nan)
+    if kind == narwhals.Object:
+        return as_numbers(as_array(column.to_list(), f"column {name!r}"), f"column {name!r}")
+    if not (kind.is_numeric() or kind == narwhals.Boolean):
         raise InputError(
             f"column {name!r} is {kind}, not numbers; leave it out by naming the features, or encode it first"
         )
-    if column.is_null().all():
-        return np.full(len(column), np.nan)
     return column.cast(narwhals.Float64).to_numpy().astype(np.float64)
 
 
 def _ids(table: Any, name: str) -> list[Any]:
     """A column of ids, none of which is missing."""
-    column = table[name]
+    column = table.get_column(name)
     missing = column.is_null()
     if missing.any():
         raise InputError(
