@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import sys
@@ -13,6 +12,7 @@ from benchmarks import ndcg_confusion
 from tests.oracles.lists import Ranked
 from tests.shared import shared_data
 
+import rankwright as rw
 from rankwright.data import QuerySet
 
 
@@ -78,13 +78,21 @@ def test_the_tools_print_the_same_on_this_data(
 
 
 def test_the_command_prints_a_table_and_json(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = importlib.import_module("benchmarks.ndcg_confusion")
-    path = str(shared_data("mq2008"))
-    monkeypatch.setattr(sys, "argv", ["ndcg_confusion", path])
-    command.main()
-    assert "ndcg@10:letor" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["ndcg_confusion", path, "--json"])
-    command.main()
-    assert json.loads(capsys.readouterr().out)["figures"]["NDCG@10"]["ndcg@10:gdeval"]["queries"] == 564
+    rows = ("2 qid:1 1:0.5 #docid = a", "0 qid:1 1:0.1 #docid = b", "0 qid:2 1:0.3 #docid = c")
+    (tmp_path / "S1.txt").write_text("".join(f"{row} inc = 1 prob = 0.5\n" for row in rows))
+    command = ["ndcg_confusion", str(tmp_path), "--feature", "1"]
+    monkeypatch.setattr(sys, "argv", command)
+    ndcg_confusion.main()
+    assert "ndcg@10:letor                          0.0000  over    2 queries" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [*command, "--json"])
+    ndcg_confusion.main()
+    found = json.loads(capsys.readouterr().out)["figures"]["NDCG@10"]
+    assert found["ndcg@10:gdeval"] == {
+        "mean": 1.0,
+        "queries": 1,
+        "in full": "ndcg@10(gain=0/1/3/7/15, ties=docid)",
+    }
+    with pytest.raises(rw.InputError, match="there is no feature 2; the data has 1 to 1"):
+        ndcg_confusion.figures(ndcg_confusion.read(tmp_path / "S1.txt"), 2)
