@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO, NamedTuple
 
+import numpy as np
+
 from rankwright.data.compressed import open_binary
+from rankwright.data.decimals import PADDING
 from rankwright.runtime.errors import InputError
 
-SMALL = 1 << 18  # So much text is parsed in less time than a compiler takes to start.
+SMALL = 1 << 17  # So much text is parsed in less time than a compiler takes to start.
 LARGE = 1 << 23
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 27
@@ -22,8 +25,9 @@ NEWLINE = b"\n"
 class Block(NamedTuple):
     """Some whole lines of a file, and where they can be cut for threads.
 
-    The text ends with a newline; ``completed`` says that the file itself lacks that one. There are
-    ``lines[k]`` lines between ``cuts[k]`` and ``cuts[k + 1]``. ``whole`` says that this is all of the file.
+    The text ends with a newline; ``completed`` says that the file itself lacks that one. Padding follows it.
+    There are ``lines[k]`` lines between ``cuts[k]`` and ``cuts[k + 1]``. ``whole`` says that this is all of
+    the file.
     """
 
     text: bytearray
@@ -44,7 +48,7 @@ def read_blocks(path: str | os.PathLike[str]) -> Iterator[Block]:
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.txt"
     >>> _ = path.write_text("1 qid:7 1:0.5\n0 qid:7")
-    >>> [(bytes(block.text), block.lines, block.completed) for block in read_blocks(path)]
+    >>> [(bytes(block.text[: block.cuts[-1]]), block.lines, block.completed) for block in read_blocks(path)]
     [(b'1 qid:7 1:0.5\n0 qid:7\n', [2], True)]
     """
     with open_binary(path) as file, ThreadPoolExecutor(1, thread_name_prefix="rankwright-read") as reader:
@@ -75,7 +79,9 @@ def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[Block]:
         completed = ended and not text.endswith(NEWLINE)
         if text:
             text.extend(NEWLINE * completed)
-            block = Block(text, *_cut(text), first_line, completed, ended and first_line == 1)
+            cuts, lines = _cut(text)
+            text.extend(bytes(PADDING))
+            block = Block(text, cuts, lines, first_line, completed, ended and first_line == 1)
             first_line += sum(block.lines)
             yield block
 
@@ -92,5 +98,6 @@ def _cut(text: bytearray) -> tuple[list[int], list[int]]:
     cuts = [0]
     while cuts[-1] < len(text):
         cuts.append(text.find(NEWLINE, min(cuts[-1] + PIECE, len(text)) - 1) + 1)
-    lines = [text.count(NEWLINE, begin, end) for begin, end in itertools.pairwise(cuts)]
+    newlines = np.frombuffer(text, np.uint8) == ord(NEWLINE)
+    lines = [int(np.count_nonzero(newlines[begin:end])) for begin, end in itertools.pairwise(cuts)]
     return cuts, lines

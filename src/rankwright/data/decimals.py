@@ -10,10 +10,18 @@ from __future__ import annotations
 
 import decimal
 import math
+from typing import Any
 
 import numpy as np
 
+from rankwright.runtime.intrinsics import byte_at, eight_bytes, trailing_zeros
 from rankwright.runtime.kernels import kernel
+
+# Bytes, or an array of uint8 where kernels are compiled. It ends with a newline, at which every loop over it
+# stops, and after which as many bytes may be read.
+Text = Any
+PADDING = 8
+PLUS, MINUS, POINT, ZERO, E = b"+-.0e"
 
 DIGITS = 18  # As many as always fit an int64.
 LOWEST, HIGHEST = -66, 39  # Below 10^-66 an 18-digit number is nearest to zero, above 10^39 it overflows.
@@ -21,6 +29,8 @@ POWERS = np.array([float(f"1e{power}") for power in range(LOWEST, HIGHEST + 1)])
 # The number, the power and their product are each off by at most 2^-53 of themselves, lost digits by less.
 SLACK = 2.0**-50
 OVERFLOW = float(2**128 - 2**103)  # From here on the nearest float32 is infinite.
+TENS = np.array([10**power for power in range(9)])
+FAR = 10**15  # No text has so many digits that a greater exponent would be brought back into range.
 EXACT = 2**53  # Whole numbers up to here are float64s.
 
 
@@ -37,12 +47,6 @@ def nearest_single(whole: int, power: int) -> tuple[np.float32, bool]:
     low, high = np.float32(near - near * SLACK), np.float32(near + near * SLACK)
     if low == high:
         return low, True
-    return beside_middle(whole, power, low, high)
-
-
-@kernel()
-def beside_middle(whole: int, power: int, low: np.float32, high: np.float32) -> tuple[np.float32, bool]:
-    """Which of two neighbours is nearest to whole · 10^power, where int64s and float64s can tell."""
     while power < 0 and whole % 10 == 0:
         whole //= 10
         power += 1
@@ -59,8 +63,8 @@ def beside_middle(whole: int, power: int, low: np.float32, high: np.float32) -> 
 def nearest_single_of(text: str) -> np.float32:
     """The float32 nearest to a decimal text of any length; infinite where it overflows.
 
-    >>> float(nearest_single_of("16777217")), float(nearest_single_of("16777217.00000000000000000000000000001"))
-    (16777216.0, 16777218.0)
+    >>> [float(nearest_single_of(text)) for text in ("16777217", "16777217.00000000000000000000000000001")]
+    [16777216.0, 16777218.0]
     """
     double = float(text)
     if abs(double) >= OVERFLOW:
@@ -81,66 +85,82 @@ def nearest_single_of(text: str) -> np.float32:
 
 
 @kernel()
-def scan_decimal(text: bytes, at: int) -> tuple[int, int, int]:
-    """The unsigned decimal that starts at ``at``: where it ends, its whole and its power.
-
-    It ends where it starts if there is none. Text ends with a newline, at which every loop here stops.
-    """
-    begin = at
-    stop = begin + DIGITS + 1
-    whole = 0
-    power = 0
-    digit = text[at] - 48
-    while 0 <= digit <= 9 and at < stop:
-        whole = whole * 10 + digit
-        at += 1
-        digit = text[at] - 48
-    digits = at - begin
-    if digit == -2:  # "."
-        at += 1
-        fraction = at
-        digit = text[at] - 48
-        while 0 <= digit <= 9 and at < stop:
-            whole = whole * 10 + digit
-            at += 1
-            digit = text[at] - 48
-        power = fraction - at
-        digits -= power
-    if digits == 0:
-        return begin, 0, 0
-    if at >= stop:
-        at, whole, power = scan_long_decimal(text, begin)
-        digit = text[at] - 48
-    if digit == 21 or digit == 53:  # "E" or "e"
-        end, exponent = scan_exponent(text, at + 1)
-        return (end, whole, power + exponent) if end > at + 1 else (begin, 0, 0)
-    return at, whole, power
+def is_space(character: int) -> bool:
+    """Whether it is a blank, a tab, a newline or the like."""
+    return character == 32 or 9 <= character <= 13
 
 
 @kernel()
-def scan_long_decimal(text: bytes, at: int) -> tuple[int, int, int]:
-    """The same for any number of digits: 18 are kept, the last one not 0 where something was left out."""
-    whole = 0
-    power = 0
-    kept = 0
-    point = False
-    dropped = False
+def leading_digits(text: Text, at: int) -> tuple[int, int]:
+    """The number that the first of the next eight characters make that are digits, and how many they are."""
+    word = eight_bytes(text, at) ^ 0x3030303030303030  # A digit becomes its value, all else 10 or more,
+    above = ((word + 0x7676767676767676) | word) & -0x7F7F7F7F7F7F7F80  # and has its highest bit set here.
+    n = trailing_zeros(above) >> 3
+    # The digits move to the end, with zeros before them; then neighbours are joined: by two, four and eight.
+    word = (word << (64 - 8 * n & 63)) & 0x0F0F0F0F0F0F0F0F
+    word = (word * 2561 >> 8) & 0x00FF00FF00FF00FF
+    word = (word * 6553601 >> 16) & 0x0000FFFF0000FFFF
+    word = (word * 42949672960001 >> 32) & 0xFFFFFFFF
+    return word if n > 0 else 0, n
+
+
+@kernel()
+def scan_short_decimal(text: Text, at: int) -> tuple[int, int, int]:
+    """The unsigned decimal that starts at ``at`` if it is one like 12.345, up to seven digits on either side.
+
+    It ends where it starts if it is not. As this and ``near_single`` call nothing with an array, they cost no
+    counting of references, and they are small enough to become part of the loop that they are called in.
+    """
+    whole, before = leading_digits(text, at)
+    point = at + before
+    point += byte_at(text, point) == POINT
+    fraction, after = leading_digits(text, point)
+    if before == 8 or after == 8 or before + after == 0:
+        return at, 0, 0
+    return point + after, whole * TENS[after] + fraction, -after
+
+
+@kernel()
+def near_single(whole: int, power: int) -> tuple[np.float32, bool]:
+    """The float32 nearest to whole · 10^power, for small powers, and whether it is certain."""
+    near = whole * POWERS[power - LOWEST]
+    low, high = np.float32(near - near * SLACK), np.float32(near + near * SLACK)
+    return low, low == high
+
+
+@kernel()
+def scan_decimal(text: Text, at: int) -> tuple[int, int, int]:
+    """The unsigned decimal that starts at ``at``, however long: where it ends, its whole and its power.
+
+    It ends where it starts if there is none. Of its digits 18 are kept; the last one is not 0 where something
+    was left out, so that it is never taken for exact.
+    """
+    begin = at
+    whole = power = digits = kept = 0
+    point = dropped = False
     while True:
-        digit = text[at] - 48
-        if digit == -2 and not point:
+        digit = text[at] - ZERO
+        if text[at] == POINT and not point:
             point = True
         elif not 0 <= digit <= 9:
             break
-        elif kept < DIGITS:
-            whole = whole * 10 + digit
-            kept += whole != 0
-            power -= point
         else:
-            dropped |= digit != 0
-            power += not point
+            digits += 1
+            if kept < DIGITS:
+                whole = whole * 10 + digit
+                kept += whole != 0
+                power -= point
+            else:
+                dropped |= digit != 0
+                power += not point
         at += 1
+    if digits == 0:
+        return begin, 0, 0
     if dropped and whole % 10 == 0:
         whole += 1
+    if text[at] | 32 == E:
+        end, exponent = scan_exponent(text, at + 1)
+        return (end, whole, power + exponent) if end > at + 1 else (begin, 0, 0)
     return at, whole, power
 
 
@@ -148,14 +168,14 @@ def scan_long_decimal(text: bytes, at: int) -> tuple[int, int, int]:
 def scan_exponent(text: bytes, at: int) -> tuple[int, int]:
     """The exponent that starts at ``at``, sign and all; it ends where it starts if it has no digits."""
     begin = at
-    negative = text[at] == 45
-    if negative or text[at] == 43:
+    negative = text[at] == MINUS
+    if negative or text[at] == PLUS:
         at += 1
     first = at
     exponent = 0
-    while 48 <= text[at] <= 57:
-        if exponent < 10**15:
-            exponent = exponent * 10 + (text[at] - 48)
+    while 0 <= text[at] - ZERO <= 9:
+        if exponent < FAR:
+            exponent = exponent * 10 + (text[at] - ZERO)
         at += 1
     if at == first:
         return begin, 0

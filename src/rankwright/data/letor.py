@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from rankwright.data.blocks import Block, read_blocks
-from rankwright.data.decimals import nearest_single_of
+from rankwright.data.decimals import PADDING, nearest_single_of
 from rankwright.data.letor_complaints import complaint, token_at
 from rankwright.data.letor_parsing import BAD_LABEL, BAD_VALUE, FINE, NO_INDEX, Found, parse_rows
 from rankwright.data.letor_rows import Piece, Rows, decoded
@@ -26,7 +26,8 @@ from rankwright.runtime.arrays import Floats, Integers, Singles
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.threads import in_chunks
 
-MOST_FEATURES = 1_000_000
+MOST_FEATURES = 1_000_000  # Unless n_features says more.
+HIGHEST_INDEX = 99_999_999  # An index has at most eight digits.
 DOCUMENT = re.compile(rb"\s*docid\s*[=:]\s*(\S+)", re.IGNORECASE)
 
 
@@ -64,10 +65,10 @@ def read_letor(
     array([[0.5 , 0.  , 0.01],
            [0.  ,  nan, 0.  ]], dtype=float32)
     """
-    if n_features is not None and n_features < 1:
-        raise InputError(f"n_features is {n_features}; give a positive number, or leave it out")
-    if n_features is not None and n_features < 1:
-        raise InputError(f"n_features is {n_features}; give a positive number, or leave it out")
+    if n_features is not None and not 1 <= n_features < HIGHEST_INDEX:
+        raise InputError(f"n_features is {n_features}; give a number from 1 to {HIGHEST_INDEX:,}")
+    if n_features is not None and not 1 <= n_features < HIGHEST_INDEX:
+        raise InputError(f"n_features is {n_features}; give a number from 1 to {HIGHEST_INDEX:,}")
     reader = _Reader(Path(path), n_features, zero_based, scattered, n_jobs)
     blocks = read_blocks(path)
     first = next(blocks, None)
@@ -142,9 +143,9 @@ class _Reader:
         labels, runs, comments = np.empty(n), np.empty((n, 3), np.int64), np.empty((n, 2), np.int64)
         # A token takes four bytes or more.
         unsettled = np.empty(((end - begin) // 4 + 1, 3), np.int64)
-        text: Any = block.text[begin:end]
+        text: Any = bytes(block.text[begin : end + PADDING])
         if kernel is not parse_rows.plain:
-            text = np.frombuffer(block.text, np.uint8)[begin:end]
+            text = np.frombuffer(block.text, np.uint8)[begin : end + PADDING]
         seen = np.full(features.shape[1], -1)
         found = Found(
             *kernel(

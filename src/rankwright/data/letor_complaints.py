@@ -33,7 +33,7 @@ def complaint(block: Block, position: int, status: int, least: int, most: int) -
         cause = _about_query(token)
     else:
         cause = _about_feature(token, status, least, most)
-    if block.completed and end == len(block.text) - 1:
+    if block.completed and end == block.cuts[-1] - 1:
         cause += "; the file ends here without a newline and may be cut short"
     return f"{place}: {cause}"
 

@@ -1,24 +1,36 @@
 """The rows of LETOR text: ``label qid:id index:value … # comment``, scanned in one pass.
 
-Text is bytes (an array of them where the kernels are compiled) whose last byte is a newline. Every loop over
-characters stops at a newline, and one is stepped over only where ``at`` is checked against ``end``, so no
-kernel reads past the last byte. What a kernel cannot use it reports by position; the sentence about it is
-made from the text there.
+Text is as ``decimals`` has it. A newline is stepped over only where ``at`` is checked against ``end``, so no
+kernel reads past the padding. What a kernel cannot use it reports by position; the sentence about it is made
+from the text there.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rankwright.data.decimals import EXACT, LOWEST, POWERS, nearest_single, scan_decimal
+from rankwright.data.decimals import (
+    EXACT,
+    LOWEST,
+    MINUS,
+    PLUS,
+    POWERS,
+    ZERO,
+    Text,
+    is_space,
+    near_single,
+    nearest_single,
+    scan_decimal,
+    scan_short_decimal,
+)
 from rankwright.runtime.arrays import Floats, Integers, Singles
+from rankwright.runtime.intrinsics import byte_at
 from rankwright.runtime.kernels import kernel
 
-Text = Any  # bytes, or an array of uint8
-
-NEWLINE, HASH, PLUS, MINUS, COLON = b"\n#+-:"
+NEWLINE, HASH, COLON = b"\n#:"
+QID = b"qid:"
 FINE, BAD_LABEL, BAD_QUERY, BAD_FEATURE, BAD_VALUE, REPEATED = range(6)
 NO_INDEX = 2**62
 
@@ -128,21 +140,28 @@ def scan_features(
         features[row, column] = 0.0
     while True:
         at = skip_blanks(text, at)
-        if text[at] == NEWLINE or text[at] == HASH:
+        if byte_at(text, at) == NEWLINE or byte_at(text, at) == HASH:
             return at, FINE, n_values, lowest, highest, n_unsettled
         begin = at
         index = 0
-        digit = text[at] - 48
+        # Digit by digit: a processor foresees how long the next index is, and need not wait for it.
+        digit = byte_at(text, at) - ZERO
         while 0 <= digit <= 9 and index <= most:
             index = index * 10 + digit
             at += 1
-            digit = text[at] - 48
-        if at == begin or text[at] != COLON or index < least or index > most:
+            digit = byte_at(text, at) - ZERO
+        if at == begin or byte_at(text, at) != COLON or index < least or index > most:
             return begin, BAD_FEATURE, n_values, lowest, highest, n_unsettled
         number = at + 1
-        at, value, certain = scan_single(text, number)
-        if at == number:
-            return begin, BAD_VALUE, n_values, lowest, highest, n_unsettled
+        negative = byte_at(text, number) == MINUS
+        at, whole, power = scan_short_decimal(text, number + negative)
+        value, certain = near_single(whole, power)
+        if negative:
+            value = -value
+        if not (certain and at > number + negative and is_space(byte_at(text, at))):
+            at, value, certain = scan_single(text, number)
+            if at == number:
+                return begin, BAD_VALUE, n_values, lowest, highest, n_unsettled
         n_values += 1
         lowest, highest = min(lowest, index), max(highest, index)
         column = index - first
@@ -197,9 +216,11 @@ def scan_label(text: Text, at: int) -> tuple[int, float, bool]:
 @kernel()
 def scan_query(text: Text, at: int) -> int:
     """The end of ``qid:id``, or where it starts if it is none."""
-    if text[at] != 113 or text[at + 1] != 105 or text[at + 2] != 100 or text[at + 3] != COLON:
-        return at
-    end = at + 4
+    end = at
+    for character in QID:
+        if text[end] != character:
+            return at
+        end += 1
     while not ends_token(text, end):
         end += 1
     return end if end > at + 4 else at
@@ -230,22 +251,18 @@ def same_text(text: Text, begin: int, end: int, other_begin: int, other_end: int
 
 
 @kernel()
-def is_blank(character: int) -> bool:
-    """Whether it is a space, a tab or another blank, and not a newline."""
-    return character == 32 or (9 <= character <= 13 and character != NEWLINE)
-
-
-@kernel()
 def ends_token(text: Text, at: int) -> bool:
     """Whether no token goes on here."""
-    return is_blank(text[at]) or text[at] == NEWLINE or text[at] == HASH
+    return is_space(text[at]) or text[at] == HASH
 
 
 @kernel()
 def skip_blanks(text: Text, at: int) -> int:
-    """The first character from here on that is no blank."""
-    while is_blank(text[at]):
+    """The first character from here on that is no blank; a newline is none."""
+    character = byte_at(text, at)
+    while is_space(character) and character != NEWLINE:
         at += 1
+        character = byte_at(text, at)
     return at
 
 

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rankwright.runtime.intrinsics import Intrinsic
+
 Signature = str | Callable[[], Any]
 
 
@@ -50,6 +52,8 @@ class Kernel:
             called = names.get(name)
             if isinstance(called, Kernel):
                 names[name] = plain if called is self else called.plain
+            elif isinstance(called, Intrinsic):
+                names[name] = called.plain
         return plain
 
     @functools.cached_property
@@ -148,5 +152,16 @@ def _sources_stamp() -> str:
 
 def _stamp_with_all_sources(dispatcher: Any) -> None:
     index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if index is not None and hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, _sources_stamp())
+    if index is None or not hasattr(index, "_source_stamp"):
+        return
+    index._source_stamp = (index._source_stamp, _sources_stamp())
+    read = index._load_index
+
+    def read_if_fresh() -> Any:
+        try:
+            return read()
+        except Exception:
+            # An index that another version wrote may name types which are gone; it is as stale as its stamp.
+            return {}
+
+    index._load_index = read_if_fresh
