@@ -30,11 +30,12 @@ def paired_t(differences: Floats, **_: object) -> float:
     from scipy.special import stdtr
 
     n = len(differences)
-    spread = float(differences.std(ddof=1)) if n > 1 else math.nan
-    mean = float(differences.mean()) if n else math.nan
+    if n < 2:
+        return math.nan
+    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
     if spread == 0.0:
         return 1.0 if mean == 0.0 else 0.0
-    return float(2.0 * stdtr(n - 1, -abs(mean) / (spread / math.sqrt(n))))
+    return float(2.0 * stdtr(n - 1, -abs(mean) * math.sqrt(n) / spread))
 
 
 def wilcoxon(differences: Floats, **_: object) -> float:
@@ -118,9 +119,12 @@ def effect_size(differences: Floats) -> float:
     >>> effect_size(np.array([0.0, 0.2]))
     0.7071067811865475
     """
-    spread = float(differences.std(ddof=1)) if len(differences) > 1 else math.nan
-    mean = float(differences.mean()) if len(differences) else math.nan
-    return (math.copysign(math.inf, mean) if mean else 0.0) if spread == 0.0 else mean / spread
+    if len(differences) < 2:
+        return math.nan
+    mean, spread = float(differences.mean()), float(differences.std(ddof=1))
+    if spread == 0.0:
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / spread
 
 
 def whole(differences: Floats) -> NDArray[np.int64]:

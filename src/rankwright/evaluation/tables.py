@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.compare import Comparison, Contrast
     from rankwright.evaluation.result import Evaluation, MeasureResult
 
-NAME = 18
+WIDTH = 80
 
 
 def columns(rows: list[list[str]], widths: list[int]) -> list[str]:
@@ -31,20 +31,28 @@ def columns(rows: list[list[str]], widths: list[int]) -> list[str]:
 
 def evaluation_table(evaluation: Evaluation) -> str:
     """One line a measure, and one more where ties leave its mean open."""
-    widths = [NAME, 7, 17, 8, 6, 6, 6]
-    lines = columns([["measure", "mean", "95 % interval", "counted", "blank", "short", "tied"]], widths)
-    for result in evaluation.values():
-        low, high = result.interval
-        interval = "–" if math.isnan(low) else f"{low:.4f} – {high:.4f}"
-        counts = [f"{n:,}" for n in (result.counted, result.blank, result.short, result.tied)]
-        lines += columns([[str(result.measure), number(result.mean), interval, *counts]], widths)
-        lines += _remarks(result)
+    heads = ["measure", "mean", "95 % interval", "counted", "blank", "short", "tied"]
+    rows = [[str(result.measure), *_figures(result)] for result in evaluation.values()]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    widths[0] = min(widths[0], WIDTH - sum(widths[1:]) - 2 * len(widths[1:]))
+    lines = columns([heads], widths)
+    for row, result in zip(rows, evaluation.values(), strict=True):
+        lines += [*columns([row], widths), *_remarks(result)]
     return "\n".join(lines)
 
 
+def _figures(result: MeasureResult) -> list[str]:
+    low, high = result.interval
+    interval = "–" if math.isnan(low) else f"{number(low)} – {number(high)}"
+    counts = [f"{n:,}" for n in (result.counted, result.blank, result.short, result.tied)]
+    return [number(result.mean), interval, *counts]
+
+
 def number(value: float) -> str:
-    """Four decimals, and a dash for what is not there."""
-    return "–" if math.isnan(value) else f"{value:.4f}"
+    """Four decimals, or four digits where that is long, and a dash for what is not there."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.4f}" if abs(value) < 1000 else f"{value:.4g}"
 
 
 def _remarks(result: MeasureResult) -> list[str]:
@@ -53,7 +61,7 @@ def _remarks(result: MeasureResult) -> list[str]:
     worst, best = result.range
     if number(worst) == number(best):
         return []
-    return [f"  over the orders of tied documents: {worst:.4f} (worst) to {best:.4f} (best)"]
+    return [f"  over the orders of tied documents: {number(worst)} (worst) to {number(best)} (best)"]
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -77,7 +85,7 @@ def _contrast_lines(contrast: Contrast, several: bool) -> list[str]:
         rows.append(["    p after Holm", *map(_chance, contrast.corrected.values())])
     return [
         f"  {contrast.a} − {contrast.b}",
-        f"    difference {contrast.difference:+.4f}   95 % interval {low:+.4f} to {high:+.4f}   "
+        f"    difference {number(contrast.difference)}   95 % interval {number(low)} to {number(high)}   "
         f"effect {contrast.effect_size:+.2f}",
         f"    {contrast.queries:,} queries: {contrast.wins:,} won, {contrast.ties:,} tied, "
         f"{contrast.losses:,} lost",
@@ -94,5 +102,5 @@ def _chance(p: float) -> str:
 def _footing(comparison: Comparison) -> str:
     n = len(comparison)
     if n == 1:
-        return "Two-sided p-values of paired tests over queries."
-    return f"Two-sided p-values of paired tests over queries; Holm's correction is for {n} contrasts."
+        return "Paired tests over queries, two-sided."
+    return f"Paired tests over queries, two-sided; corrected after Holm for {n} contrasts."
