@@ -18,6 +18,8 @@ the list is long, so that a kernel may write one entry behind the last rank.
 from __future__ import annotations
 
 import dataclasses
+import math
+import numbers
 import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeVar
@@ -82,15 +84,17 @@ class Measure:
     row_kernel: ClassVar[Kernel | None] = None
 
     def __post_init__(self) -> None:
-        if self.blank not in ("skip", 0, 1):
+        if self.blank not in ("skip", 0, 1) or isinstance(self.blank, bool):
             raise InputError(f"blank={self.blank!r} is not known; blank is skip, 0 or 1")
         if self.ties not in ("input", "docid", "average", "worst"):
             raise InputError(f"ties={self.ties!r} is not known; ties is input, docid, average or worst")
         if self.short not in ("as-is", "zero"):
             raise InputError(f"short={self.short!r} is not known; short is as-is or zero")
         k = self.cutoff
-        if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
-            raise InputError(f"the cut-off k is {k!r}; it is a whole number of at least 1")
+        if k is not None:
+            if not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1:
+                raise InputError(f"the cut-off k is {k!r}; it is a whole number of at least 1")
+            object.__setattr__(self, "k", int(k))
         threshold = getattr(self, "threshold", 1)
         if not is_number(threshold) or threshold <= 0:
             raise InputError(
@@ -230,7 +234,7 @@ def judged_relevant(labels: Floats, threshold: float) -> Floats:
 
 def is_number(value: object) -> bool:
     """Whether a parameter is a finite number (and not a truth value)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def number_table(values: object, what: str) -> tuple[float, ...]:

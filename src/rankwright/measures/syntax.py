@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
+import numbers
 import re
 from typing import Any
 
@@ -152,12 +153,11 @@ def _read(value: str) -> Any:
 
 def _written(value: Any) -> str:
     if isinstance(value, tuple):
-        return "/".join(_written(part) for part in value) + ("/" if len(value) == 1 else "")
-    return (
-        repr(int(value) if value.is_integer() and abs(value) < WHOLE else value)
-        if isinstance(value, float)
-        else str(value)
-    )
+        return "/".join(map(_written, value)) + ("/" if len(value) == 1 else "")
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < WHOLE else repr(number)
+    return str(value)
 
 
 def _nearest(name: str, names: Any) -> str:
