@@ -4,9 +4,9 @@
 
 **QuickScorer** (Lucchese and others, 2015) looks at no path. Number a tree's leaves from left to right, and
 give each row one bit a leaf, all set. A node whose test fails (the row goes right) clears the bits of its
-left subtree; when all nodes have been looked at, in any order, the lowest bit still set is the row's leaf. Here
-it is turned round: for each tree, node by node over 64 rows at once, so that the tests of 16 rows are one
-vector compare:
+left subtree; when all nodes have been looked at, in any order, the lowest bit still set is the row's leaf.
+Here it is turned round: for each tree, node by node over 64 rows at once, so that the tests of 16 rows are
+one vector compare:
 
     node:   feature 7, threshold 0.5, left subtree = leaves 2 and 3
     rows:   x₀ … x₆₃ > 0.5   →   bits[row] &= ~0b1100   where so

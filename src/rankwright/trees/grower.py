@@ -101,7 +101,7 @@ class Grower:
         words = 1 + shape.exact_counts
         self._shared = Shared(
             packed=np.empty((words, n), np.int64),
-            index=np.empty(n, np.uint32),
+            rows=np.empty(n, np.uint32),
             moved=np.empty(n, np.uint32),
             histograms=np.empty((shape.max_leaf_nodes, words, size), np.int64),
             private=np.empty((self.threads, words, size), np.int64),
@@ -156,7 +156,7 @@ class Grower:
         counts = self._together(
             lambda mine: growing.grow(data, self._features, self._shared, growth, limits, mine)
         )
-        return GrownTree(growth, counts[0], self._shared.index)
+        return GrownTree(growth, counts[0], self._shared.rows)
 
     def leaf_sums(self, grown: GrownTree, gradients: Singles, hessians: Singles) -> Floats:
         """The exact sums of gradients and hessians of each leaf, added in the order of its rows."""

@@ -19,7 +19,7 @@ depend on how many there are.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Shared(NamedTuple):
     """
 
     packed: NDArray[np.int64]
-    index: NDArray[np.uint32]
+    rows: NDArray[np.uint32]
     moved: NDArray[np.uint32]
     histograms: NDArray[np.int64]
     private: NDArray[np.int64]
@@ -122,7 +122,7 @@ def new_growth(n_leaves: int, rows: int) -> Growth:
     """A tree that is a root so far."""
     leaves = np.zeros((n_leaves, BEST + FOUND), np.int64)
     leaves[0, ROWS] = rows
-    values = np.tile(np.float32([0, 1, -np.inf, np.inf]), (n_leaves, 1))
+    values = np.tile(np.array([0, 1, -np.inf, np.inf], np.float32), (n_leaves, 1))
     return Growth(
         leaves, values, np.zeros((n_leaves, SPLIT + FOUND), np.int64), np.zeros(n_leaves, np.float32)
     )
@@ -142,7 +142,7 @@ class Mine(NamedTuple):
 
 
 @kernel()
-def share(thread: int, threads: int, n: int) -> int:
+def share(thread: int, threads: int, n: int) -> Any:
     """Where the share of a thread in n begins."""
     return n * thread // threads
 
@@ -172,11 +172,11 @@ def partition(
     column: Bytes,
     goes_left: Bytes,
     index: NDArray[np.uint32],
-    first: int,
-    last: int,
+    first: Any,
+    last: Any,
     moved: NDArray[np.uint32],
-) -> int:
-    """Move lefts to ``moved`` from ``first`` up, rights from ``last`` down, without a branch; how many lefts."""
+) -> Any:
+    """Move lefts to ``moved`` from ``first`` up, rights from ``last`` down; how many lefts. No branch."""
     one = np.uint64(1)
     left, right = first, last - one
     for i in range(first, last):
@@ -208,7 +208,7 @@ def place(
 
 
 @kernel()
-def split_rows(leaf: int, data: Data, shared: Shared, growth: Growth, mine: Mine) -> int:
+def split_rows(leaf: int, data: Data, shared: Shared, growth: Growth, mine: Mine) -> Any:
     """Step 1: partition the leaf's rows; how many go left. Leaves them in ``moved`` until they are placed."""
     found = growth.leaves[leaf, BEST:]
     for b in range(256):
@@ -219,7 +219,7 @@ def split_rows(leaf: int, data: Data, shared: Shared, growth: Growth, mine: Mine
     lefts = partition(
         data.columns[found[FEATURE]],
         mine.goes_left,
-        shared.index,
+        shared.rows,
         np.uint64(first),
         np.uint64(last),
         shared.moved,
@@ -246,7 +246,7 @@ def place_rows(leaf: int, total_left: int, shared: Shared, growth: Growth, mine:
         np.uint64(begin + share(mine.thread, mine.threads, n)),
         np.uint64(begin + share(mine.thread + 1, mine.threads, n)),
         np.uint64(shared.counts[mine.thread * APART]),
-        shared.index,
+        shared.rows,
         np.uint64(begin + lefts_before),
         np.uint64(begin + total_left + rights_before),
     )
@@ -270,7 +270,7 @@ def fill_histogram(
             add_rows(
                 data.rows,
                 np.uint64(data.columns.shape[0]),
-                shared.index,
+                shared.rows,
                 shared.packed[word],
                 np.uint64(first),
                 np.uint64(last),
@@ -360,7 +360,7 @@ def draw_features(leaf: int, line: int, growth: Growth, limits: Limits, shared: 
     for feature in range(of_tree.size):
         allowed[feature] = 0
         left += of_tree[feature]
-    wanted = min(limits.features_per_node, left)
+    wanted: Any = min(limits.features_per_node, left)
     seed = np.uint64(
         limits.seed + 7919 * (leaf + 1) + 31 * growth.leaves[leaf, DEPTH] + growth.leaves[leaf, ROWS]
     )
@@ -418,7 +418,7 @@ def bound_children(leaf: int, new: int, direction: int, growth: Growth, limits: 
 
 
 @kernel()
-def best_leaf(growth: Growth, n_leaves: int) -> int:
+def best_leaf(growth: Growth, n_leaves: int) -> Any:
     """The leaf whose split gains most, −1 if none gains; the lowest number wins a tie."""
     best = 0
     for leaf in range(1, n_leaves):
@@ -435,7 +435,7 @@ def start(data: Data, shared: Shared, growth: Growth, limits: Limits, mine: Mine
     sums[0] = sums[1] = 0
     for i in range(share(mine.thread, mine.threads, n), share(mine.thread + 1, mine.threads, n)):
         row = np.uint32(i) if data.all_rows else data.chosen[i]
-        shared.index[i] = row
+        shared.rows[i] = row
         for word in range(1 + np.int64(limits.wide)):
             sums[word] += shared.packed[word, row]
     meet(shared.barrier, mine.threads)
@@ -483,7 +483,7 @@ def divide(
 
 
 @kernel()
-def grow(data: Data, features: Features, shared: Shared, growth: Growth, limits: Limits, mine: Mine) -> int:
+def grow(data: Data, features: Features, shared: Shared, growth: Growth, limits: Limits, mine: Mine) -> Any:
     """Grow one tree, on all threads together; how many leaves it has."""
     start(data, shared, growth, limits, mine)
     meet(shared.barrier, mine.threads)

@@ -9,8 +9,8 @@ sibling's histogram is the parent's minus the child's exactly, and no sum depend
 at any number of threads.
 
 Thirty-one bits are plenty while gradients are alike. Where they are not (weights from 1 to 10,000, ten
-million rows), the *wide* form takes two words a row and twice the time: g alone in the first, and in the second
-the hessian above a count of 1, so that it knows the rows of a leaf exactly.
+million rows), the *wide* form takes two words a row and twice the time: g alone in the first, and in the
+second the hessian above a count of 1, so that it knows the rows of a leaf exactly.
 
 **Histograms that stay in the first-level cache.** Features go in blocks of 17, whose histogram is 34 KB.
 The rows of a leaf lie scattered; a chunk of them is fetched ahead and copied block by block, so that each
@@ -22,6 +22,8 @@ block then adds from memory that lies together:
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,13 +175,13 @@ def _totals(
 )
 def add_rows(
     rows: Bytes,
-    stride: int,
+    stride: Any,
     index: NDArray[np.uint32],
     packed: Integers,
-    first: int,
-    last: int,
-    first_block: int,
-    last_block: int,
+    first: Any,
+    last: Any,
+    first_block: Any,
+    last_block: Any,
     histogram: Integers,
     copied: Bytes,
     amounts: Integers,

@@ -11,7 +11,7 @@ categories are put in the order of their G / H first. The left side is a set of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +52,11 @@ class Leaf(NamedTuple):
     lowest: np.float32
     highest: np.float32
     wide: bool
-    seed: int
+    seed: Any
 
 
 # Scratch for one feature, one column a bin. ``longs``: the left side's packed sums (two words) and the order
-# of the categories; ``floats``: its sums as floats, its rows, and the categories' keys; ``gains``: float bits.
+# of the categories; ``floats``: its sums as floats, its rows, the categories' keys; ``gains``: float bits.
 ORDER = 2
 G, H, N, KEY = 0, 1, 2, 3
 
@@ -76,7 +76,7 @@ def new_scan() -> Scan:
 
 
 @kernel()
-def unpacked(word0: int, word1: int, leaf: Leaf) -> tuple[float, float, float]:
+def unpacked(word0: int, word1: int, leaf: Leaf) -> Any:
     """Gradient, hessian and rows of packed sums. (In the narrow form rows are guessed from the hessian.)"""
     if leaf.wide:
         h = np.float32(word1 >> COUNT_BITS) * leaf.h_unit
@@ -88,7 +88,7 @@ def unpacked(word0: int, word1: int, leaf: Leaf) -> tuple[float, float, float]:
 
 
 @kernel()
-def leaf_score(g: float, h: float, leaf: Leaf) -> float:
+def leaf_score(g: Any, h: Any, leaf: Leaf) -> Any:
     """G² / (H + l2), or with bounds on the value twice what the best allowed value gains."""
     bottom = h + leaf.l2
     if not bottom > _ZERO:
@@ -163,7 +163,7 @@ def best_bounded_gain(scan: Scan, m: int, leaf: Leaf, monotone: int) -> np.int32
 
 
 @kernel("uint64(uint64, uint64)")
-def mixed(seed: int, x: int) -> int:
+def mixed(seed: Any, x: Any) -> Any:
     """A well-mixed 32-bit number from a seed and a number below 2³² (products stay below 2⁶⁴)."""
     low = np.uint64(0xFFFFFFFF)
     x = (x ^ seed) & low
