@@ -16,6 +16,7 @@ from rankwright.networks.net import Floats
 from rankwright.runtime.kernels import kernel
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+HIGHEST = 1e30
 OPTIMISERS = ("adam", "sgd")
 LEARNING_RATE, MOMENTUM, STEPS, ADAM = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 
@@ -42,7 +43,7 @@ def step(
     exact: Floats,
     weights: Singles,
 ) -> bool:
-    """Move the weights, clear the gradient, and tell whether all weights are still finite.
+    """Move the weights and clear the gradient, unless weights run away; tell whether they did not.
 
     ``share`` is the part of the data behind this gradient, and so the part of the penalty that goes with it.
     """
@@ -63,7 +64,10 @@ def step(
             moments[0, k] = rates[MOMENTUM] * moments[0, k] + gradient[k] + share * decay[k] * exact[k]
             exact[k] -= learning_rate * moments[0, k]
     for k in range(n):
+        size += abs(exact[k])
+    if not size < HIGHEST:
+        return False
+    for k in range(n):
         weights[k] = np.float32(exact[k])
         gradient[k] = np.float32(0)
-        size += abs(weights[k])
-    return bool(np.isfinite(size))
+    return True
