@@ -165,7 +165,7 @@ def _numbered(ids: list[Hashable]) -> tuple[Integers, tuple[Hashable, ...], Inte
         ) from error
     is_first = seen == np.arange(len(ids))
     numbers = np.cumsum(is_first) - 1
-    return numbers[seen], tuple(first), np.flatnonzero(is_first)
+    return numbers[seen], tuple(map(_plain, first)), np.flatnonzero(is_first)
 
 
 def _is_hashable(value: Any) -> bool:
