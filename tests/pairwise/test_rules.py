@@ -300,6 +300,17 @@ def test_row_kernels_give_the_same_compiled_and_plain(used):
         np.testing.assert_allclose(*outs, rtol=1e-6 if used is shapes.difference else 1e-13)
 
 
+def test_one_ranked_list_by_itself():
+    n, acting = 3, np.empty((3, 3))
+    forces.ranked_forces.compiled(
+        forces.count_row.compiled, shapes.step.compiled, np.uint64(n), np.uint64(1), 1.0,
+        np.array([3.0, 2.0, 1.0]), np.array([0.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0]), np.zeros((1, 3)),
+        np.array([1.5]), np.empty(n, np.float32), np.zeros((3, n)), acting,
+    )  # fmt: skip
+    # 2 pushes past 0 with the weights 1 · 2, and away from 1 with 2 · 3; 0 and 1 are no neighbours.
+    np.testing.assert_array_equal(acting[0], [-2.0, 8.0, -6.0])
+
+
 def test_kernels_of_ones_own_need_not_be_compiled_to_be_rules():
     made = OwnRule(function=kernel(shapes.FORCE, cache=False)(level_differences))
     assert not made.force_kernel.is_compiled

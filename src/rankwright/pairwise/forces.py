@@ -289,6 +289,22 @@ class Forces:
 
     def at(self, scores: ArrayLike) -> Acting:
         """λ's at these scores, one a row as ``lists`` has them."""
+        rule, (order, ranked) = self.rule, self.in_order(scores)
+        acting, out = np.zeros(ranked.shape), np.empty(ranked.shape)
+        act, pointers = self._kernel()
+        self.lists.in_chunks(
+            lambda begin, end: act(
+                *pointers, np.uint64(rule.reach), rule.alpha, ranked, self.lists.offsets, self.constants,
+                self.tables, rule.parameters, begin, end, acting,
+            )
+        )  # fmt: skip
+        out[:, order] = acting
+        if self.query_weight is not None:
+            out *= np.repeat(self.query_weight, self.lists.sizes)
+        return Acting(*out)
+
+    def in_order(self, scores: ArrayLike) -> tuple[Integers, Floats]:
+        """The rows in ranked order by query, and what kernels read of them: scores, levels and weights."""
         given = contiguous(scores)
         if given.shape != self.levels.shape:
             raise InputError(
@@ -297,28 +313,19 @@ class Forces:
         bad = np.flatnonzero(~np.isfinite(given))
         if len(bad):
             raise InputError(f"row {bad[0]}: the score is {given[bad[0]]:g}; forces need finite scores")
-        rule, lists, order = self.rule, self.lists, self.lists.ranked(given).order
-        ranked = np.stack([given[order], self.levels[order], self.weights[order]])
-        acting = np.zeros(ranked.shape)
-        act, pointers = self._kernel()
-        lists.in_chunks(
-            lambda begin, end: act(
-                *pointers, np.uint64(rule.reach), rule.alpha, ranked, lists.offsets, self.constants,
-                self.tables, rule.parameters, begin, end, acting,
-            )
-        )  # fmt: skip
-        out = np.empty_like(acting)
-        out[:, order] = acting
-        if self.query_weight is not None:
-            out *= np.repeat(self.query_weight, lists.sizes)
-        return Acting(*out)
+        order = self.lists.ranked(given).order
+        return order, np.stack([given[order], self.levels[order], self.weights[order]])
+
+    def pointers(self) -> list[Any]:
+        """What enters a pairwise kernel as function pointers: ``prepare``, ``row`` and ``force``."""
+        assert self.rule.force_kernel is not None
+        prepare = (self.measure and self.measure.prepare_kernel) or count_prepare
+        row = (self.measure and self.measure.row_kernel) or count_row
+        return [prepare.compiled, row.compiled, self.rule.force_kernel.compiled]
 
     def _kernel(self) -> tuple[Callable[..., None], list[Any]]:
         """The compiled kernel, and what enters it as function pointers."""
-        measure = self.measure
-        if self.rule.force_kernel is None:
-            assert measure is not None
-            return query_moves.compiled, [measure.value_kernel.compiled]
-        prepare = (measure and measure.prepare_kernel) or count_prepare
-        row = (measure and measure.row_kernel) or count_row
-        return query_forces.compiled, [prepare.compiled, row.compiled, self.rule.force_kernel.compiled]
+        if self.rule.force_kernel is not None:
+            return query_forces.compiled, self.pointers()
+        assert self.measure is not None
+        return query_moves.compiled, [self.measure.value_kernel.compiled]

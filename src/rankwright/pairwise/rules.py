@@ -250,7 +250,8 @@ class OwnRule(Rule):
 
     ``function`` has the arguments of the kernels in ``pairwise.shapes`` and is compiled when first used;
     ``settings`` are its ``parameters``. It may leave ``out[1:]`` alone: then it has no derivative to give to
-    a learner that takes Newton steps, and no potential.
+    a learner that takes Newton steps, and no potential. ``breaks`` are differences of scores, beside 0, at
+    which the force is not smooth; diagnostics integrate between them.
 
     >>> def gentle(i, n, constant, scores, levels, swaps, parameters, out):
     ...     for j in range(i + 1, n):
@@ -261,6 +262,7 @@ class OwnRule(Rule):
 
     function: Callable[..., None]
     settings: tuple[float, ...] = ()
+    breaks: tuple[float, ...] = ()
     neighbours: int | None = None
 
     def __post_init__(self) -> None:
@@ -279,6 +281,11 @@ class OwnRule(Rule):
     def parameters(self) -> Floats:
         """The user's numbers."""
         return np.array(self.settings or (0.0,), dtype=np.float64)
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Where the user says that the force is not smooth."""
+        return self.breaks
 
     def _check_function(self) -> None:
         """Try the function on short lists, and say in our words what is wrong with it."""
