@@ -204,10 +204,10 @@ def test_goes_on_from_a_fitted_net():
     X, y, qid = data((10,) * 10)
     first = rw.RankNet(hidden=4, epochs=5).fit(X, y, qid=qid)
     more = rw.RankNet(hidden=4, epochs=1, init=first, optimiser="sgd", learning_rate=1e-12).fit(X, y, qid=qid)
-    np.testing.assert_allclose(more.predict(X), first.predict(X), rtol=1e-6)
+    np.testing.assert_allclose(more.predict(X), first.predict(X), rtol=1e-6, atol=1e-9)
     linear = rw.RankNet(hidden=0, epochs=5).fit(X, y, qid=qid)
     more = rw.RankNet(hidden=0, epochs=1, init=linear.scorer_, optimiser="sgd", learning_rate=1e-12)
-    np.testing.assert_allclose(more.fit(X, y, qid=qid).predict(X), linear.predict(X), rtol=1e-6)
+    np.testing.assert_allclose(more.fit(X, y, qid=qid).predict(X), linear.predict(X), rtol=1e-6, atol=1e-9)
 
 
 def test_keeps_the_net_that_is_best_on_valid():

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker, judge
-from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, weights_of
+from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, update, weights_of
 from rankwright.measures import Measure
 from rankwright.measures.base import PREPARE, ROW
 from rankwright.measures.lists import Lists
 from rankwright.networks.forward import ONE, ZERO, Counts, Singles
 from rankwright.networks.net import Floats, Net, net_types
-from rankwright.networks.optimisers import step
 from rankwright.networks.panels import Panels, backward_group, forward_group, panel_types
 from rankwright.networks.training import Record
 from rankwright.pairwise.cross_entropy import spread
@@ -91,7 +90,7 @@ def lambda_epoch(
             )
         # 4. One update.
         share = np.float64(end - begin) / np.float64(queries)
-        if not step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights):
+        if not update(rates, share, net):
             return False
     return True
 
@@ -234,4 +233,4 @@ def follow(
         slopes[:] = 0
         slopes[: int(n)] = -forces[int(q)].at(scores[: int(n)]).lambdas
         backward_group(net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient)
-    return bool(step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights))
+    return bool(update(rates, share, net))

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import Ranker, generator, judge
-from rankwright.networks.forward import Counts, Singles
-from rankwright.networks.net import Floats, Net, layers, n_weights, net, random_weights
-from rankwright.networks.optimisers import LEARNING_RATE, STEPS
+from rankwright.networks.forward import ONE, Counts, Singles
+from rankwright.networks.net import Floats, Net, layers, n_weights, net, net_types, random_weights
+from rankwright.networks.optimisers import LEARNING_RATE, STEPS, step
 from rankwright.networks.panels import Panels, empty_panels, fill_group, score_groups
 from rankwright.networks.training import Descent, Record
 from rankwright.runtime.errors import InputError
+from rankwright.runtime.kernels import kernel
 from rankwright.scorers import LinearScorer, NetworkScorer, Scorer, Standardising, Transform
 from rankwright.scorers.transform import UNCHANGED
 
@@ -42,6 +43,23 @@ def buffer_types() -> Any:
 
     singles = nb.float32[::1]
     return nb.types.NamedTuple((singles, singles, singles, nb.float32[:, ::1]), Buffers)
+
+
+def _update_types() -> Any:
+    import numba as nb
+
+    return nb.boolean(nb.float64[::1], nb.float64, net_types())
+
+
+@kernel(_update_types)
+def update(rates: Floats, share: float, net: Net) -> bool:
+    """One update of a net that ranks; whether its weights stay within bounds.
+
+    The slopes of a query sum to 0, so the output's offset has no gradient (2005 equation 12 with a linear
+    output), but for rounding, which Adam would blow up to full steps.
+    """
+    net.gradient[np.uint64(net.gradient.size) - ONE] = np.float32(0)
+    return step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights)
 
 
 def buffers(panels: Panels, sizes: tuple[int, ...]) -> Buffers:

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker
-from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, rows_of, weights_of
+from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, rows_of, update, weights_of
 from rankwright.measures import Measure
 from rankwright.networks.backward import backward_one
 from rankwright.networks.forward import ONE, ZERO, Counts, Singles, forward_one
 from rankwright.networks.net import Floats, Net, net_types
-from rankwright.networks.optimisers import step
 from rankwright.networks.panels import Panels, backward_group, forward_group, panel_types
 from rankwright.networks.training import Record
 from rankwright.pairwise.cross_entropy import label_slopes, listed_slopes, pair_slope, spread
@@ -117,7 +116,7 @@ def factored_epoch(
             )
         # 4. One update.
         share = np.float64(end - begin) / np.float64(queries)
-        if not step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights):
+        if not update(rates, share, net):
             return cost, False
     return cost, True
 
@@ -160,12 +159,10 @@ def paired_epoch(
                 backward_one(net.sizes, net.weights, low, second, -slope, net.gradient)
                 # 3. An update.
                 share = 1.0 / np.float64(task.better.size)
-                if each and not step(
-                    rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights
-                ):
+                if each and not update(rates, share, net):
                     return cost, False
         share = np.float64(end - begin) / np.float64(queries)
-        if not each and not step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights):
+        if not each and not update(rates, share, net):
             return cost, False
     return cost, True
 
