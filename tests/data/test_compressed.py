@@ -44,7 +44,9 @@ def test_a_file_cut_short_is_refused(tmp_path, suffix):
     whole = COMPRESS[suffix](TEXT)
     for length in (3, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
-        cut_short = pytest.raises(InputError, match=rf"train.txt{suffix} is cut short or is not a {suffix} file")
+        cut_short = pytest.raises(
+            InputError, match=rf"train.txt{suffix} is cut short or is not a {suffix} file"
+        )
         with cut_short, open_binary(path) as file:
             file.read()
 

@@ -48,7 +48,7 @@ class Rankings:
         """
         if queries.labels is None:
             raise InputError("the data has no labels; evaluation needs one a row")
-        given = _scores(scores, len(queries))
+        given = score_column(scores, len(queries))
         return cls(
             query_ids=queries.query_ids,
             offsets=queries.offsets,
@@ -74,7 +74,7 @@ class Rankings:
         if known.ndim != 1:
             raise InputError(f"the labels have {known.ndim} dimensions; give one a row")
         n = len(known)
-        given = _scores(scores, n)
+        given = score_column(scores, n)
         offsets, query_ids, rows = group(qid, n)
         ids = None if documents is None else document_ids(documents, n)
         if rows is not None:
@@ -123,7 +123,12 @@ def _joined_offsets(parts: Sequence[Integers]) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _scores(scores: ArrayLike, n: int) -> Floats:
+def score_column(scores: ArrayLike, n: int) -> Floats:
+    """One number a row that has a place in an order: not NaN.
+
+    >>> score_column([1, float("inf")], 2)
+    array([ 1., inf])
+    """
     given = _numbers(scores, "the scores")
     if given.shape != (n,):
         raise InputError(f"the scores have shape {given.shape} for {n} rows; give one a row")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from rankwright.data.checks import document_ids
 from rankwright.data.columns import Layout, read_columns
 from rankwright.data.description import counted
 from rankwright.data.queries import QuerySet
-from rankwright.data.rankings import Rankings
+from rankwright.data.rankings import Rankings, score_column
 from rankwright.runtime.arrays import Floats, Integers, group
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.files import written_whole
@@ -48,6 +49,8 @@ class _Lists:
         documents: list[str] = []
         values: list[float] = []
         for query, by_document in lists.items():
+            if not isinstance(by_document, Mapping):
+                raise InputError(f"query {query!r}: give a mapping of documents to {name}s")
             for document, value in by_document.items():
                 if not isinstance(value, int | float | np.number) or not layout.accepts(float(value)):
                     raise InputError(
@@ -56,7 +59,7 @@ class _Lists:
                 documents.append(str(document))
                 values.append(float(value))
         offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists.values()])]).astype(np.int64)
-        return cls(tuple(map(str, lists)), offsets, tuple(documents), np.array(values))
+        return cls(tuple(map(str, lists)), offsets, tuple(documents), np.array(values))._distinct()
 
     @classmethod
     def _of_file(cls, path: str | os.PathLike[str], layout: Layout) -> Self:
@@ -87,6 +90,19 @@ class _Lists:
                     if first.setdefault(document, place) != place
                 )
         return None
+
+    def _distinct(self) -> Self:
+        """The same, where no two queries and no two documents of one query are called the same."""
+        if len(set(self.query_ids)) < len(self.query_ids):
+            name = Counter(self.query_ids).most_common(1)[0][0]
+            raise InputError(f"two queries are called {name!r} once written as text; give them distinct ids")
+        twice = self._twice()
+        if twice is not None:
+            query = self.query_ids[int(np.searchsorted(self.offsets, twice, side="right")) - 1]
+            raise InputError(
+                f"document {self.documents[twice]!r} stands twice in query {query!r}; give it once"
+            )
+        return self
 
     def __repr__(self) -> str:
         queries = counted(len(self.query_ids), "query", "queries")
@@ -147,21 +163,8 @@ class Run(_Lists):
             ids = queries.documents
         else:
             raise InputError("the data has no document ids; a run needs them: give documents, one id a row")
-        values = np.array(scores, np.float64)
-        if values.shape != (len(queries),) or np.isnan(values).any():
-            raise InputError(
-                f"a run needs one score for each of the {len(queries)} rows, and none that is NaN"
-            )
-        query_ids = tuple(map(str, queries.query_ids))
-        if len(set(query_ids)) < len(query_ids):
-            raise InputError("two query ids are the same once written as text; give queries distinct ids")
-        run = cls(query_ids, queries.offsets, ids, queries.in_stored_order(values))
-        twice = run._twice()
-        if twice is not None:
-            raise InputError(
-                f"document {ids[twice]!r} stands twice in one query; a run lists each document once"
-            )
-        return run
+        values = queries.in_stored_order(score_column(scores, len(queries)))
+        return cls(tuple(map(str, queries.query_ids)), queries.offsets, ids, values)._distinct()
 
     @property
     def scores(self) -> Floats:
