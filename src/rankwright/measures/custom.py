@@ -188,6 +188,7 @@ def _check_rows(measure: Own) -> None:
         except Exception as error:
             raise _failed(measure, "prepare", labels, error) from error
         for i in range(n):
+            line[:] = np.nan  # what the row leaves out would be left from another
             try:
                 measure.row_kernel.plain(i, n, given, tables, line)
             except Exception as error:
