@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwright.data.queries import QuerySet
-from rankwright.runtime.arrays import as_array, as_numbers
+from rankwright.runtime.arrays import as_numbers
 from rankwright.runtime.errors import InputError, require
 
 
@@ -78,7 +78,7 @@ def _numbers(table: Any, name: str) -> Any:
     if column.is_null().all():
         return np.full(len(column), np.nan)
     if kind == narwhals.Object:
-        return as_numbers(as_array(column.to_list(), f"column {name!r}"), f"column {name!r}")
+        return as_numbers(np.fromiter(column.to_list(), object, len(column)), f"column {name!r}")
     if not (kind.is_numeric() or kind == narwhals.Boolean):
         raise InputError(
             f"column {name!r} is {kind}, not numbers; leave it out by naming the features, or encode it first"
