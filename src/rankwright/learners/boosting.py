@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import judge
-from rankwright.measures import Measure
 from rankwright.runtime.errors import InputError
 from rankwright.scorers.forest import ForestScorer, Link, linked
 from rankwright.scorers.forest_kernels import Nodes
@@ -26,6 +25,7 @@ from rankwright.trees.tree import Tree
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Rows = NDArray[np.uint32]
+Gradients = tuple[Singles, Singles, Singles]
 
 
 class Objective(Protocol):
@@ -34,108 +34,184 @@ class Objective(Protocol):
     link: Link
     start: Floats
 
-    def gradients(self, scores: Floats) -> list[tuple[Singles, Singles, Singles]]:
+    def gradients(self, scores: Floats) -> list[Gradients]:
         """For each output what to grow a tree on (gradients, hessians), and the hessians for its values."""
         ...
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to boost, as the learners' parameters say it."""
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class TreeParameters:
+    """The parameters that all learners of boosted trees share.
 
-    n_estimators: int
-    learning_rate: float
-    shape: Shape
+    ``subsample`` and ``query_subsample`` are the shares of rows and of whole queries that a tree is grown on,
+    ``feature_fraction`` the share of features, ``features_per_node`` how many of these a node may look at (0:
+    all). ``random_bins`` tries one threshold at random for each feature, not all. ``exact_counts`` keeps
+    gradients twice as wide, for weights that differ widely, and knows the rows of each side exactly.
+    ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0 for each feature. With ``valid``,
+    the best step is kept, and ``early_stopping_rounds`` without a better one end training.
+    """
+
+    n_estimators: int = 100
+    learning_rate: float = 0.1
+    max_leaf_nodes: int = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    min_hessian: float = 1e-3
+    l2_regularization: float = 0.0
+    min_gain: float = 0.0
     max_bins: int = 255
-    categorical: Sequence[int] = ()
+    categorical_features: Sequence[int] = ()
+    monotonic_cst: Sequence[int] | None = None
     subsample: float = 1.0
     query_subsample: float = 1.0
     feature_fraction: float = 1.0
+    features_per_node: int = 0
+    random_bins: bool = False
+    exact_counts: bool = False
     early_stopping_rounds: int | None = None
     random_state: int = 0
     n_jobs: int | None = None
 
-    def __post_init__(self) -> None:
-        if self.n_estimators < 1:
-            raise InputError(f"n_estimators is {self.n_estimators}; it is a number of trees of at least 1")
-        if not self.learning_rate > 0:
-            raise InputError(f"learning_rate is {self.learning_rate}; it is a number above 0")
-        for name in ("subsample", "query_subsample", "feature_fraction"):
-            share = getattr(self, name)
-            if not 0 < share <= 1:
-                raise InputError(f"{name} is {share}; it is a share above 0 and at most 1")
+
+def shape_of(learner: TreeParameters, n_features: int) -> Shape:
+    """What the learner's trees may be; its parameters are checked here."""
+    least = {"n_estimators": 1, "max_leaf_nodes": 2, "min_samples_leaf": 1, "features_per_node": 0}
+    for name, lowest in least.items():
+        value = getattr(learner, name)
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
+            raise InputError(f"{name} is {value!r}; it is a whole number of at least {lowest}")
+    for name in ("l2_regularization", "min_hessian", "min_gain"):
+        if not 0 <= getattr(learner, name) < np.inf:
+            raise InputError(f"{name} is {getattr(learner, name)!r}; it is a number of at least 0")
+    for name in ("learning_rate", "subsample", "query_subsample", "feature_fraction"):
+        most = np.inf if name == "learning_rate" else 1
+        if not 0 < getattr(learner, name) <= most:
+            raise InputError(
+                f"{name} is {getattr(learner, name)!r}; it is a number above 0"
+                + f" and at most {most}" * (most == 1)
+            )
+    monotone = learner.monotonic_cst
+    if monotone is not None and (len(monotone) != n_features or not set(monotone) <= {-1, 0, 1}):
+        raise InputError(
+            f"monotonic_cst is {monotone!r}; give 1, -1 or 0 for each of the {n_features} features"
+        )
+    outside = [f for f in learner.categorical_features if not 0 <= f < n_features]
+    if outside:
+        raise InputError(
+            f"categorical_features names feature {outside[0]}; there are {n_features}, counted from 0"
+        )
+    return Shape(
+        max_leaf_nodes=learner.max_leaf_nodes,
+        max_depth=learner.max_depth,
+        min_samples_leaf=learner.min_samples_leaf,
+        min_hessian=learner.min_hessian,
+        l2_regularization=learner.l2_regularization,
+        min_gain=learner.min_gain,
+        monotone=monotone,
+        features_per_node=learner.features_per_node,
+        random_bins=learner.random_bins,
+        exact_counts=learner.exact_counts,
+    )
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Boosted:
-    """What boosting leaves: the trees of each step (one an output), the bins, and a record of each step."""
-
-    steps: list[list[Tree]]
-    bins: Bins
-    history: list[dict[str, Any]]
-
-    def forest(self, objective: Objective, **about: Any) -> ForestScorer:
-        """The trees as a scorer."""
-        trees = nodes_of([tree for step in self.steps for tree in step], len(objective.start), self.bins)
-        start = np.asarray(objective.start, np.float64)
-        return ForestScorer(trees, start, len(self.bins.counts), link=objective.link, **about)
+def row_weights(queries: QuerySet) -> Floats:
+    """The weight of each row to learners that look at one at a time: its document's times its query's."""
+    weights = np.ones(len(queries)) if queries.sample_weight is None else queries.sample_weight
+    return (
+        weights if queries.query_weight is None else weights * np.repeat(queries.query_weight, queries.sizes)
+    )
 
 
 def boost(
+    learner: Any,
     queries: QuerySet,
     valid: QuerySet | None,
     objective: Objective,
-    plan: Plan,
-    measure: Measure,
     progress: Callable[[dict[str, Any]], None] | None = None,
-) -> Boosted:
-    """Boost trees; with ``valid`` the steps up to the best of them, by its mean measure."""
-    bins = Bins.of(queries.features, plan.max_bins, plan.categorical, plan.n_jobs)
-    data = bins.assign(queries.features, plan.n_jobs)
-    grower = Grower(data, plan.shape, plan.n_jobs)
-    outputs = len(objective.start)
-    scores = np.tile(objective.start[:, None], (1, len(queries)))
-    held_out = None if valid is None else HeldOut(valid, bins, objective, measure, plan)
-    steps: list[list[Tree]] = []
-    history: list[dict[str, Any]] = []
-    best = 0
-    for step in range(plan.n_estimators):
-        rows, left_out = draw_rows(queries, plan, step)
-        features = draw_features(queries.n_features, plan, step)
-        trees = []
-        for output, (gradients, hessians, curvatures) in enumerate(objective.gradients(scores)):
-            seed = plan.random_state * 1_000_003 + step * outputs + output
-            grown = grower.grow(gradients, hessians, rows=rows, features=features, seed=seed)
-            values = plan.learning_rate * grower.newton_values(grown, gradients, curvatures)
-            grower.add_values(grown, values, scores[output])
-            tree = grower.tree(grown, values)
-            if left_out is not None:
-                tree.add_to(scores[output], data, left_out, plan.n_jobs)
-            trees.append(tree)
-        steps.append(trees)
-        record: dict[str, Any] = {"step": step + 1, "leaves": sum(len(tree.values) for tree in trees)}
-        if held_out is not None:
-            record["valid"] = held_out.after(trees)
-            if not history or record["valid"] > history[best]["valid"]:
-                best = step
-        history.append(record)
+) -> tuple[ForestScorer, list[dict[str, Any]]]:
+    """Boost trees as the learner's parameters say: the scorer, and a record of each step.
+
+    With ``valid`` the scorer ends with the best step, by the mean of the learner's measure.
+    """
+    training = Training(learner, queries, valid, objective)
+    for step in range(learner.n_estimators):
+        training.step(step)
         if progress is not None:
-            progress(record)
-        if held_out is not None and plan.early_stopping_rounds and step - best >= plan.early_stopping_rounds:
+            progress(training.history[-1])
+        if training.is_done:
             break
-        if all(len(tree.values) == 1 for tree in trees) and rows is None and features is None:
-            break  # the next step would be the same
-    return Boosted(steps[: best + 1] if held_out is not None else steps, bins, history)
+    return training.scorer(), training.history
+
+
+class Training:
+    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step."""
+
+    def __init__(self, learner: Any, queries: QuerySet, valid: QuerySet | None, objective: Objective):
+        self.learner, self.queries, self.objective = learner, queries, objective
+        shape = shape_of(learner, queries.n_features)
+        self.bins = Bins.of(queries.features, learner.max_bins, learner.categorical_features, learner.n_jobs)
+        self.data = self.bins.assign(queries.features, learner.n_jobs)
+        self.grower = Grower(self.data, shape, learner.n_jobs)
+        self.scores = np.tile(objective.start[:, None], (1, len(queries)))
+        self.held_out = None if valid is None else HeldOut(valid, self.bins, objective, learner)
+        self.steps: list[list[Tree]] = []
+        self.history: list[dict[str, Any]] = []
+        self.best = 0
+
+    def step(self, step: int) -> None:
+        """One tree for each output."""
+        learner = self.learner
+        rows, left_out = draw_rows(self.queries, learner, step)
+        features = draw_features(self.queries.n_features, learner, step)
+        trees = []
+        for output, (gradients, hessians, curvatures) in enumerate(self.objective.gradients(self.scores)):
+            seed = learner.random_state * 1_000_003 + step * len(self.scores) + output
+            grown = self.grower.grow(gradients, hessians, rows=rows, features=features, seed=seed)
+            values = learner.learning_rate * self.grower.newton_values(grown, gradients, curvatures)
+            self.grower.add_values(grown, values, self.scores[output])
+            trees.append(self.grower.tree(grown, values))
+            if left_out is not None:
+                trees[-1].add_to(self.scores[output], self.data, left_out, learner.n_jobs)
+        self.steps.append(trees)
+        record: dict[str, Any] = {"step": step + 1, "leaves": sum(len(tree.values) for tree in trees)}
+        if self.held_out is not None:
+            record["valid"] = self.held_out.after(trees)
+            if not self.history or record["valid"] > self.history[self.best]["valid"]:
+                self.best = step
+        self.history.append(record)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether more steps are of no use."""
+        step = len(self.steps) - 1
+        patience = self.learner.early_stopping_rounds
+        if self.held_out is not None and patience and step - self.best >= patience:
+            return True
+        drawn = min(self.learner.subsample, self.learner.query_subsample, self.learner.feature_fraction) < 1
+        # Without a split and without chance the next step would be the same.
+        return (
+            not drawn
+            and not self.learner.features_per_node
+            and self.history[-1]["leaves"] == len(self.steps[-1])
+        )
+
+    def scorer(self) -> ForestScorer:
+        """The trees up to the best step."""
+        steps = self.steps if self.held_out is None else self.steps[: self.best + 1]
+        start = np.asarray(self.objective.start, np.float64)
+        trees = nodes_of([tree for step in steps for tree in step], len(start), self.bins)
+        about = self.learner._about(self.queries, steps=len(steps))
+        return ForestScorer(trees, start, self.queries.n_features, link=self.objective.link, **about)
 
 
 class HeldOut:
     """Validation queries with their scores so far."""
 
-    def __init__(self, valid: QuerySet, bins: Bins, objective: Objective, measure: Measure, plan: Plan):
-        self._data: BinnedData = bins.assign(valid.features, plan.n_jobs)
+    def __init__(self, valid: QuerySet, bins: Bins, objective: Objective, learner: Any):
+        self._data: BinnedData = bins.assign(valid.features, learner.n_jobs)
         self._scores = np.tile(objective.start[:, None], (1, len(valid)))
-        self._link, self._n_jobs = objective.link, plan.n_jobs
-        self._mean = judge(measure, valid)
+        self._link, self._n_jobs = objective.link, learner.n_jobs
+        self._mean = judge(learner.selection_measure, valid)
 
     def after(self, trees: list[Tree]) -> float:
         """The mean measure once these trees are added."""
@@ -144,30 +220,30 @@ class HeldOut:
         return self._mean(linked(np.ascontiguousarray(self._scores.T), self._link))
 
 
-def draw_rows(queries: QuerySet, plan: Plan, step: int) -> tuple[Rows | None, Rows | None]:
+def draw_rows(queries: QuerySet, learner: Any, step: int) -> tuple[Rows | None, Rows | None]:
     """The rows to grow a step's trees on and those left out; None and None where all are in."""
-    if plan.subsample == 1.0 and plan.query_subsample == 1.0:
+    if learner.subsample == 1.0 and learner.query_subsample == 1.0:
         return None, None
-    random = np.random.default_rng([plan.random_state, step, 0])
+    random = np.random.default_rng([learner.random_state, step, 0])
     taken = np.ones(len(queries), np.bool_)
-    if plan.query_subsample < 1.0:
-        count = max(1, round(plan.query_subsample * queries.n_queries))
+    if learner.query_subsample < 1.0:
+        count = max(1, round(learner.query_subsample * queries.n_queries))
         chosen = np.zeros(queries.n_queries, np.bool_)
         chosen[random.choice(queries.n_queries, count, replace=False)] = True
         taken = np.repeat(chosen, queries.sizes)
-    if plan.subsample < 1.0:
-        taken &= random.random(len(queries)) < plan.subsample
+    if learner.subsample < 1.0:
+        taken &= random.random(len(queries)) < learner.subsample
         taken[0] |= not taken.any()
     return np.flatnonzero(taken).astype(np.uint32), np.flatnonzero(~taken).astype(np.uint32)
 
 
-def draw_features(n_features: int, plan: Plan, step: int) -> NDArray[np.bool_] | None:
+def draw_features(n_features: int, learner: Any, step: int) -> NDArray[np.bool_] | None:
     """The features that a step's trees may use; None for all of them."""
-    if plan.feature_fraction == 1.0:
+    if learner.feature_fraction == 1.0:
         return None
-    random = np.random.default_rng([plan.random_state, step, 1])
+    random = np.random.default_rng([learner.random_state, step, 1])
     allowed = np.zeros(n_features, np.bool_)
-    count = max(1, round(plan.feature_fraction * n_features))
+    count = max(1, round(learner.feature_fraction * n_features))
     allowed[random.choice(n_features, count, replace=False)] = True
     return allowed
 

@@ -132,14 +132,14 @@ def linked(out: Floats, link: Link) -> Floats:
     array([1.])
     """
     if link == "identity":
-        return out[:, 0]
+        return np.ascontiguousarray(out[:, 0])
     if link == "ordinal":
         # Output k is the logit of P(label > k); the expected label is the sum of these.
         terms = 1.0 / (1.0 + np.exp(-out))
     else:
         powers = np.exp(out - out.max(axis=1, keepdims=True))
         terms = powers * np.arange(out.shape[1]) / np.add.accumulate(powers, axis=1)[:, -1:]
-    return np.add.accumulate(terms, axis=1)[:, -1]
+    return np.ascontiguousarray(np.add.accumulate(terms, axis=1)[:, -1])
 
 
 def _pieces(n: int) -> list[int]:
