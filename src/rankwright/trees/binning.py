@@ -114,7 +114,7 @@ def equal_weight_bounds(values: Singles, max_bins: int) -> Singles:
     >>> equal_weight_bounds(np.array([1, 1, 1, 2, 3], np.float32), 2)
     array([1.5], dtype=float32)
     """
-    starts = np.flatnonzero(np.diff(values, prepend=np.float32(-np.inf)) != 0)
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
     distinct = values[starts]
     if len(distinct) <= 1:
         return np.empty(0, np.float32)

@@ -34,6 +34,9 @@ Singles = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+SMALLEST = np.finfo(np.float32).tiny
+"""The least hessian of a leaf, whatever is asked for: without any it has no value."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Shape:
@@ -141,7 +144,7 @@ class Grower:
             leaves=shape.max_leaf_nodes,
             depth=shape.max_leaf_nodes if shape.max_depth is None else shape.max_depth,
             min_rows=shape.min_samples_leaf,
-            min_hessian=np.float32(shape.min_hessian),
+            min_hessian=max(np.float32(shape.min_hessian), SMALLEST),
             l2=np.float32(shape.l2_regularization),
             min_gain=np.float32(shape.min_gain),
             g_unit=np.float32(g_unit),
@@ -220,7 +223,7 @@ def sum_leaves(
 ) -> None:
     """Sum the gradients and hessians of the leaves from ``begin`` to ``end``, row by row."""
     for leaf in range(begin, end):
-        g, h = 0.0, 0.0
+        g, h = np.float64(0), np.float64(0)
         for i in range(np.uint64(begins[leaf]), np.uint64(begins[leaf] + rows[leaf])):
             row = np.uint64(index[i])
             g += gradients[row]

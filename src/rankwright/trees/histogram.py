@@ -66,8 +66,8 @@ def chunk_sums(
 ) -> None:
     """The sums of |g| and h over each chunk of rows from chunk ``begin`` to ``end``."""
     for chunk in range(begin, end):
-        g = 0.0
-        h = 0.0
+        g = np.float64(0)
+        h = np.float64(0)
         for i in range(chunk * SUM_CHUNK, min((chunk + 1) * SUM_CHUNK, gradients.size)):
             g += abs(gradients[i])
             h += hessians[i]
@@ -146,7 +146,7 @@ def pack_wide(
     totals, edges = _totals(gradients, hessians, n_jobs)
     n = len(gradients)
     scales = [
-        min(((1 << bits) - n) / total, 1e60) if total > 0 else 1.0
+        np.float64(min(((1 << bits) - n) / total, 1e60) if total > 0 else 1.0)
         for bits, total in zip((62, 62 - COUNT_BITS), totals, strict=True)
     ]
     in_chunks(
@@ -154,7 +154,7 @@ def pack_wide(
         edges,
         n_jobs,
     )
-    return 1.0 / scales[0], 1.0 / scales[1]
+    return 1.0 / float(scales[0]), 1.0 / float(scales[1])
 
 
 def _totals(
