@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from pathlib import Path
 
@@ -25,25 +26,33 @@ def blocks(page: Path, language: str) -> list[str]:
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that README and docs name."""
     rng = np.random.default_rng(0)
-    features = rng.standard_normal((60, 30)).astype(np.float32)
-    documents = [f"d{row}" for row in range(60)]
-    queries = rw.QuerySet(features, rng.integers(0, 3, 60), qid=np.repeat(range(6), 10), documents=documents)
+    rows, qrels = [], []
+    for row in range(60):
+        label = rng.integers(0, 3)
+        values = " ".join(f"{index}:{rng.normal():.4f}" for index in range(1, 31))
+        rows.append(f"{label} qid:{row // 10} {values} #docid = d{row}\n")
+        qrels.append(f"{row // 10} 0 d{row} {label}\n")
     monkeypatch.chdir(tmp_path)
-    for name in ("train.txt", "test.txt"):
-        queries.to_letor(name)
+    for name, lines in (("train.txt", rows), ("test.txt", rows), ("qrels.txt", qrels)):
+        Path(name).write_text("".join(lines))
+    queries = rw.read_letor("test.txt")
+    rw.write_run(queries, queries.features[:, 0], "bm25.run")
     for name in ("model.rw", "a.rw", "b.rw"):
         rw.LinearScorer(rng.standard_normal(30)).save(name)
-    rw.write_run(queries, features[:, 0], "bm25.run")
-    lines = (f"{row // 10} 0 d{row} {label:g}\n" for row, label in enumerate(queries.labels.tolist()))
-    Path("qrels.txt").write_text("".join(lines))
     return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_block_of_python_runs(page: Path, data: Path) -> None:
-    names: dict[str, object] = {}
+    queries = rw.read_letor("test.txt")
+    names: dict[str, object] = {"rw": rw, "queries": queries, "scores": queries.features[:, 0]}
     for block in blocks(page, "python"):
-        exec(compile(block, str(page), "exec"), names)
+        if ">>>" in block:
+            runner = doctest.DocTestRunner()
+            runner.run(doctest.DocTestParser().get_doctest(block, names, page.name, str(page), 0))
+            assert runner.summarize(verbose=False).failed == 0
+        else:
+            exec(compile(block, str(page), "exec"), names)
 
 
 def test_every_command_line_of_the_readme_runs(data: Path) -> None:
