@@ -20,18 +20,26 @@ if TYPE_CHECKING:
     from rankwright.data import read_run as read_run
     from rankwright.data import synthetic as synthetic
     from rankwright.data import write_run as write_run
+    from rankwright.diagnostics.conservative import conservative as conservative
+    from rankwright.diagnostics.effective_pairs import effective_pairs as effective_pairs
+    from rankwright.diagnostics.local_optimality import local_optimality as local_optimality
     from rankwright.evaluation.compare import compare as compare
     from rankwright.evaluation.cross_validation import QueryKFold as QueryKFold
     from rankwright.evaluation.cross_validation import cross_validate as cross_validate
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.evaluation.evaluate import evaluate as evaluate
+    from rankwright.learners.kernel_ranknet import KernelRankNet as KernelRankNet
     from rankwright.learners.lambdarank import LambdaRank as LambdaRank
     from rankwright.learners.ranknet import RankNet as RankNet
+    from rankwright.learners.torch import TorchRanker as TorchRanker
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
+    from rankwright.pairwise.rules import rule as rule
+    from rankwright.pairwise.torch import LambdaLoss as LambdaLoss
     from rankwright.runtime.errors import InputError as InputError
     from rankwright.runtime.errors import RankwrightError as RankwrightError
     from rankwright.runtime.errors import SlowWarning as SlowWarning
+    from rankwright.scorers import KernelScorer as KernelScorer
     from rankwright.scorers import LinearScorer as LinearScorer
     from rankwright.scorers import NetworkScorer as NetworkScorer
     from rankwright.scorers import QueryScaling as QueryScaling
@@ -43,6 +51,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "InputError": "runtime.errors",
+    "KernelRankNet": "learners.kernel_ranknet",
+    "KernelScorer": "scorers",
+    "LambdaLoss": "pairwise.torch",
     "LambdaRank": "learners.lambdarank",
     "LinearScorer": "scorers",
     "Measure": "measures",
@@ -57,10 +68,14 @@ _HOMES = {
     "Run": "data",
     "Scorer": "scorers",
     "Standardising": "scorers",
+    "TorchRanker": "learners.torch",
     "compare": "evaluation",
+    "conservative": "diagnostics",
     "cross_validate": "evaluation.cross_validation",
+    "effective_pairs": "diagnostics",
     "evaluate": "evaluation",
     "load": "scorers",
+    "local_optimality": "diagnostics",
     "make_scorer": "evaluation.cross_validation",
     "SlowWarning": "runtime.errors",
     "measure": "measures",
@@ -69,6 +84,7 @@ _HOMES = {
     "read_parquet": "data",
     "read_qrels": "data",
     "read_run": "data",
+    "rule": "pairwise.rules",
     "synthetic": "data",
     "write_run": "data",
 }

@@ -5,20 +5,24 @@ from __future__ import annotations
 from rankwright.scorers.base import Scorer
 from rankwright.scorers.files import load
 from rankwright.scorers.forest import ForestScorer
+from rankwright.scorers.kernel import KernelScorer
 from rankwright.scorers.linear import LinearScorer
 from rankwright.scorers.network import NetworkScorer
+from rankwright.scorers.torch import TorchScorer
 from rankwright.scorers.transform import QueryScaling, Standardising, Transform
 
-CORES: tuple[type[Scorer], ...] = (LinearScorer, NetworkScorer, ForestScorer)
+CORES: tuple[type[Scorer], ...] = (LinearScorer, NetworkScorer, KernelScorer, ForestScorer, TorchScorer)
 
 __all__ = [
     "CORES",
     "ForestScorer",
+    "KernelScorer",
     "LinearScorer",
     "NetworkScorer",
     "QueryScaling",
     "Scorer",
     "Standardising",
+    "TorchScorer",
     "Transform",
     "load",
 ]

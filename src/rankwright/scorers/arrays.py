@@ -68,6 +68,11 @@ class StoredArrays:
         names = [name for name in self._arrays if name.startswith(prefix)]
         return StoredArrays({name.removeprefix(prefix): self._arrays.pop(name) for name in names})
 
+    def rest(self) -> dict[str, NDArray[Any]]:
+        """All that nobody took, taken: for a reader that cannot know what there is."""
+        taken, self._arrays = self._arrays, {}
+        return taken
+
     def close(self) -> None:
         """Refuse arrays that nobody took."""
         if self._arrays:

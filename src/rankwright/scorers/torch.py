@@ -1,0 +1,127 @@
+"""The core that is somebody's PyTorch module.
+
+A model file holds its parameters and buffers, never its code: a scorer that comes from a file predicts once
+it was given a module of the same make.
+
+    rw.load("model.rw").with_module(MyNet(46))
+
+A row's score may differ in its last bits with the rows around it, as PyTorch's products do.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwright.runtime.arrays import Floats
+from rankwright.runtime.errors import InputError, require
+from rankwright.scorers.arrays import StoredArrays
+from rankwright.scorers.base import Scorer
+
+PREFIX = "module."
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class TorchScorer(Scorer):
+    """A PyTorch module that makes one score of each row of float32 features.
+
+    ``state`` are its parameters and buffers; ``module`` is None where only a file is known.
+
+    >>> import torch
+    >>> net = torch.nn.Linear(2, 1)
+    >>> _ = net.load_state_dict({"weight": torch.tensor([[1.0, -1.0]]), "bias": torch.tensor([0.5])})
+    >>> TorchScorer.of(net, n_features=2).predict([[3, 1]])
+    array([2.5])
+    """
+
+    state: Mapping[str, NDArray[Any]]
+    width: int
+    module: Any = None
+
+    kind: ClassVar[str] = "torch"
+
+    @classmethod
+    def of(cls, module: Any, n_features: int, **about: Any) -> Self:
+        """A scorer from a module as it is now; the module itself is left alone."""
+        own = copy.deepcopy(module).cpu().eval()
+        state = {}
+        for name, tensor in own.state_dict().items():
+            try:
+                state[name] = tensor.numpy().copy()
+            except TypeError as error:
+                raise InputError(
+                    f"the module's {name!r} is {tensor.dtype}, which no model file holds; convert it first"
+                ) from error
+        return cls(state=state, width=n_features, module=own, **about)
+
+    @property
+    def n_features(self) -> int:
+        """How many features the module was trained on."""
+        return self.width
+
+    def with_module(self, module: Any) -> Self:
+        """The same scorer with code to run: a copy of a module of the same make, with these parameters."""
+        torch: Any = require("torch", "torch")
+        own = copy.deepcopy(module).cpu()
+        try:
+            own.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in self.state.items()})
+        except RuntimeError as error:
+            raise InputError(f"this module is not of the make that was saved: {error}") from error
+        return dataclasses.replace(self, module=own.eval())
+
+    def weights_vector(self) -> Floats:
+        """All parameters in one row."""
+        parts = [tensor.detach().double().numpy().ravel() for tensor in self._own().parameters()]
+        return np.concatenate(parts)
+
+    def with_weights(self, vector: Floats) -> Self:
+        """The same module with other parameters."""
+        torch: Any = require("torch", "torch")
+        own = copy.deepcopy(self._own())
+        with torch.no_grad():
+            at = 0
+            for tensor in own.parameters():
+                part = torch.from_numpy(np.array(vector[at : at + tensor.numel()]))
+                tensor.copy_(part.reshape(tensor.shape))
+                at += tensor.numel()
+        return dataclasses.replace(
+            self, state={name: tensor.numpy() for name, tensor in own.state_dict().items()}, module=own
+        )
+
+    def _own(self) -> Any:
+        if self.module is None:
+            raise InputError(
+                "a model file holds the parameters of a PyTorch module, not its code; "
+                "give a module of the same make: rw.load(path).with_module(module)"
+            )
+        return self.module
+
+    def _score(self, values: NDArray[np.floating]) -> Floats:
+        torch: Any = require("torch", "torch")
+        module = self._own()
+        with torch.no_grad():
+            scores = module(torch.tensor(values, dtype=torch.float32))
+        return one_score_a_row(scores, len(values)).double().numpy()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Parameters and buffers."""
+        return {PREFIX + name: array for name, array in self.state.items()}
+
+    @classmethod
+    def from_arrays(cls, stored: StoredArrays, n_features: int, **about: Any) -> Self:
+        """Parameters and buffers, whatever they are: a module's own loading checks them."""
+        return cls(state=stored.below(PREFIX).rest(), width=n_features, **about)
+
+
+def one_score_a_row(scores: Any, n: int) -> Any:
+    """A module's output as one score a row; refused if it has another shape."""
+    if tuple(scores.shape) not in ((n,), (n, 1)):
+        raise InputError(
+            f"the module makes {tuple(scores.shape)} of {n} rows of features; it must give one score a row"
+        )
+    return scores.reshape(n)
