@@ -99,3 +99,17 @@ def adam(weights, gradients, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
         u = beta2 * u + (1 - beta2) * g**2
         w -= rate * (m / (1 - beta1**t)) / (np.sqrt(u / (1 - beta2**t)) + epsilon)
     return w
+
+
+def kernel_value(function, gamma, degree, x, z):
+    """k(x, z)."""
+    if function == "rbf":
+        return np.exp(-gamma * sum((a - b) ** 2 for a, b in zip(x, z, strict=True)))
+    return (gamma * sum(a * b for a, b in zip(x, z, strict=True)) + 1.0) ** degree
+
+
+def kernel_objective(alphas, matrix, pairs, strength, sigma=1.0):
+    """2005 equation 17 at f = Σ αᵢ k(·, xᵢ) over the training documents; ``matrix`` is k(xᵢ, xⱼ)."""
+    f = matrix @ alphas
+    cost = sum(np.logaddexp(0, -sigma * (f[i] - f[j])) + (1 - t) * sigma * (f[i] - f[j]) for i, j, t in pairs)
+    return cost + strength * alphas @ matrix @ alphas

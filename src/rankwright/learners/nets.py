@@ -16,6 +16,8 @@ from rankwright.networks.net import Floats, Net, layers, n_weights, net, net_typ
 from rankwright.networks.optimisers import LEARNING_RATE, STEPS, step
 from rankwright.networks.panels import Panels, empty_panels, fill_group, score_groups
 from rankwright.networks.training import Descent, Record
+from rankwright.pairwise.pairs import Pairs, by_label, pairs_of_labels, pairs_of_preferences
+from rankwright.pairwise.tasks import SCRATCH_LINES
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
 from rankwright.scorers import LinearScorer, NetworkScorer, Scorer, Standardising, Transform
@@ -25,7 +27,6 @@ STARTS = ("scaled", "small")
 TOO_FAR = np.float32(1e6)
 """Scores of one query that lie so far apart, in units of 1/σ, are those of a net that has run away."""
 ROWS_AT_ONCE = 1 << 14
-LINES = 4
 
 
 class Buffers(NamedTuple):
@@ -66,7 +67,7 @@ def buffers(panels: Panels, sizes: tuple[int, ...]) -> Buffers:
     """Room for the longest of these queries."""
     longest = int(np.diff(panels.starts.astype(np.int64)).max(initial=0))
     room = lambda *shape: np.zeros(shape, np.float32)  # noqa: E731
-    return Buffers(room(longest * sum(sizes[1:])), room(longest), room(longest), room(LINES, longest))
+    return Buffers(room(longest * sum(sizes[1:])), room(longest), room(longest), room(SCRATCH_LINES, longest))
 
 
 class NetTraining:
@@ -219,6 +220,22 @@ def weights_of(queries: QuerySet) -> tuple[Floats, Floats]:
     return (
         np.ones(len(queries)) if documents is None else documents,
         np.ones(queries.n_queries) if own is None else np.array(own),
+    )
+
+
+def label_order(queries: QuerySet) -> list[NDArray[np.int64]]:
+    """The judged rows of each query, highest labels first."""
+    assert queries.labels is not None
+    return [by_label(labels)[0] for labels in np.split(queries.labels, queries.offsets[1:-1])]
+
+
+def pairs_of(queries: QuerySet, preferences: Any, ties: str) -> Pairs:
+    """The pairs one by one: the preferences, or those of the labels."""
+    if preferences is not None:
+        return pairs_of_preferences(preferences, queries.offsets, queries.rows, queries.sample_weight)
+    assert queries.labels is not None
+    return pairs_of_labels(
+        queries.labels, queries.offsets, ties=ties == "half", weights=queries.sample_weight
     )
 
 

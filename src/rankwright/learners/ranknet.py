@@ -17,65 +17,50 @@ Its three trainings differ in when they update, and in what a pair costs:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker
-from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, rows_of, update, weights_of
+from rankwright.learners.nets import (
+    TOO_FAR,
+    Buffers,
+    NetTraining,
+    buffer_types,
+    label_order,
+    pairs_of,
+    rows_of,
+    update,
+    weights_of,
+)
 from rankwright.measures import Measure
 from rankwright.networks.backward import backward_one
 from rankwright.networks.forward import ONE, ZERO, Counts, Singles, forward_one
 from rankwright.networks.net import Floats, Net, net_types
 from rankwright.networks.panels import Panels, backward_group, forward_group, panel_types
 from rankwright.networks.training import Record
-from rankwright.pairwise.cross_entropy import label_slopes, listed_slopes, pair_slope, spread
-from rankwright.pairwise.pairs import Pairs, Rows, by_label, pairs_of_labels, pairs_of_preferences
+from rankwright.pairwise.cross_entropy import pair_slope, spread
+from rankwright.pairwise.tasks import (
+    Task,
+    check_pairs,
+    check_settings,
+    query_slopes,
+    task_of_labels,
+    task_of_pairs,
+    task_types,
+)
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
 
 TRAININGS = ("v2", "v1", "pair")
-TIES = ("out", "half")
-
-
-class Task(NamedTuple):
-    """The pairs: all those of different labels (``by_label``), or those listed.
-
-    By label, ``ends`` and ``weights`` are of documents in the panels, highest labels first within a query.
-    Listed pairs are by stored row: ``first`` is that of each query, ``begins`` its first pair.
-    """
-
-    sigma: np.float32
-    query_weights: Floats
-    by_label: bool
-    ties: bool
-    ends: Rows
-    weights: Singles
-    first: Counts
-    begins: Counts
-    better: Rows
-    worse: Rows
-    targets: Singles
-    pair_weights: Singles
-
-
-def _task_types() -> Any:
-    import numba as nb
-
-    rows, singles, counts = nb.uint32[::1], nb.float32[::1], nb.uint64[::1]
-    return nb.types.NamedTuple(
-        (nb.float32, nb.float64[::1], nb.boolean, nb.boolean, rows, singles,
-         counts, counts, rows, rows, singles, singles), Task,
-    )  # fmt: skip
 
 
 def _factored_types() -> Any:
     import numba as nb
 
     return nb.types.Tuple((nb.float64, nb.boolean))(
-        nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(), panel_types(), _task_types(), buffer_types()
+        nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(), panel_types(), task_types(), buffer_types()
     )
 
 
@@ -96,20 +81,7 @@ def factored_epoch(
             if not spread(n, scores) * task.sigma < TOO_FAR:
                 return cost, False
             # 2. The slope of each, from all of its pairs.
-            slopes[n : stop - start] = np.float32(0)
-            if task.by_label:
-                part = label_slopes(
-                    n, scores, task.weights[start:stop], task.ends[start:stop], task.sigma, task.ties,
-                    scratch, slopes,
-                )  # fmt: skip
-            else:
-                part = listed_slopes(
-                    task.first[q], n, task.begins[q], task.begins[q + ONE], scores,
-                    task.better, task.worse, task.targets, task.pair_weights, task.sigma, slopes,
-                )  # fmt: skip
-            cost += part * task.query_weights[q]
-            for i in range(n):
-                slopes[i] *= np.float32(task.query_weights[q])
+            cost += query_slopes(task, q, n, start, stop, scores, scratch, slopes)
             # 3. All documents backward.
             backward_group(
                 net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient
@@ -125,7 +97,7 @@ def _paired_types() -> Any:
     import numba as nb
 
     return nb.types.Tuple((nb.float64, nb.boolean))(
-        nb.uint64[::1], nb.uint64, nb.boolean, nb.float64[::1], net_types(), nb.float32[:, ::1], _task_types()
+        nb.uint64[::1], nb.uint64, nb.boolean, nb.float64[::1], net_types(), nb.float32[:, ::1], task_types()
     )
 
 
@@ -237,27 +209,35 @@ class RankNet(Ranker):
         preferences: Any = None,
         progress: Callable[[Record], None] | None = None,
     ) -> None:
-        self._check()
-        # 1. The pairs, and the documents in the order that suits them.
+        if self.training not in TRAININGS:
+            raise InputError(f"training is {self.training!r}; it is one of {', '.join(TRAININGS)}")
+        check_settings(self.ties, self.sigma)
+        # 1. The documents, in the order that suits the pairs.
         by_labels = preferences is None and self.training == "v2"
-        order = [by_label(labels)[0] for labels in split(queries)] if by_labels else None
-        training = NetTraining(self, queries, valid, order)
-        # 2. The epoch that goes with the training, and the weight of each query's pairs.
-        if order is not None:
-            task, weight = self._by_label(training, order)
-        else:
-            task, weight = self._listed(queries, self._pairs(queries, preferences))
-        trained = np.flatnonzero(weight)
-        if not len(trained):
-            raise InputError(
-                "there are no pairs to learn from: no query has two documents with different labels (and "
-                "weights above 0); give graded labels, preferences, or ties='half'"
+        training = NetTraining(self, queries, valid, label_order(queries) if by_labels else None)
+        # 2. The pairs, and the weight of those of each query.
+        weights, query_weights = weights_of(queries)
+        if by_labels:
+            assert queries.labels is not None
+            starts = training.panels.starts.astype(np.int64)
+            task, total = task_of_labels(
+                queries.labels,
+                queries.offsets,
+                starts,
+                weights,
+                query_weights,
+                sigma=self.sigma,
+                ties=self.ties,
             )
+        else:
+            pairs = pairs_of(queries, preferences, self.ties)
+            task, total = task_of_pairs(pairs, queries.offsets, query_weights, sigma=self.sigma)
+        trained = check_pairs(total)
         epoch = self._epoch(training, task)
 
         def once(order: Counts, rates: Floats) -> Record:
             cost, finite = epoch(order, rates)
-            mean = float(cost / weight.sum())
+            mean = float(cost / total.sum())
             return {"cost": mean, "loss": mean, "finite": finite}
 
         # 3. Descend.
@@ -270,55 +250,3 @@ class RankNet(Ranker):
             return lambda order, rates: factored_epoch(order, batch, rates, net, panels, task, room)
         rows, each = rows_of(training.queries, training.transform), self.training == "pair"
         return lambda order, rates: paired_epoch(order, batch, each, rates, net, rows, task)
-
-    def _by_label(self, training: NetTraining, order: list[NDArray[np.int64]]) -> tuple[Task, Floats]:
-        queries, starts = training.queries, training.panels.starts.astype(np.int64)
-        documents, own = weights_of(queries)
-        ends, weights = np.zeros(starts[-1], np.uint32), np.zeros(starts[-1], np.float32)
-        total = np.zeros(queries.n_queries)
-        for query, labels in enumerate(split(queries)):
-            inner = slice(starts[query], starts[query] + len(order[query]))
-            ends[inner] = below = by_label(labels)[1]
-            weights[inner] = given = documents[queries.offsets[query] + order[query]]
-            rest = np.concatenate([np.cumsum(given[::-1])[::-1], [0.0]])
-            partners = rest[1:] if self.ties == "half" else rest[below]
-            total[query] = own[query] * (given @ partners)
-        return self._task(own, ends=ends, weights=weights, by_label=True), total
-
-    def _listed(self, queries: QuerySet, pairs: Pairs) -> tuple[Task, Floats]:
-        own = weights_of(queries)[1]
-        sums = np.concatenate([[0.0], np.cumsum(pairs.weights, dtype=np.float64)])
-        task = self._task(
-            own, first=queries.offsets[:-1].astype(np.uint64), begins=pairs.offsets.astype(np.uint64),
-            better=pairs.better, worse=pairs.worse, targets=pairs.targets, pair_weights=pairs.weights,
-        )  # fmt: skip
-        return task, np.diff(sums[pairs.offsets]) * own
-
-    def _task(self, query_weights: Floats, **fields: Any) -> Task:
-        rows, singles, counts = np.zeros(0, np.uint32), np.zeros(0, np.float32), np.zeros(0, np.uint64)
-        empty = Task(
-            np.float32(self.sigma), query_weights, False, self.ties == "half", rows, singles, counts, counts,
-            rows, rows, singles, singles,
-        )  # fmt: skip
-        return empty._replace(**fields)
-
-    def _pairs(self, queries: QuerySet, preferences: Any) -> Pairs:
-        weights = queries.sample_weight
-        if preferences is not None:
-            return pairs_of_preferences(preferences, queries.offsets, queries.rows, weights)
-        assert queries.labels is not None
-        return pairs_of_labels(queries.labels, queries.offsets, ties=self.ties == "half", weights=weights)
-
-    def _check(self) -> None:
-        if self.training not in TRAININGS:
-            raise InputError(f"training is {self.training!r}; it is one of {', '.join(TRAININGS)}")
-        if self.ties not in TIES:
-            raise InputError(f"ties is {self.ties!r}; it is one of {', '.join(TIES)}")
-        if not isinstance(self.sigma, int | float) or not 0 < self.sigma < np.inf:
-            raise InputError(f"sigma is {self.sigma!r}; it is a number above 0")
-
-
-def split(queries: QuerySet) -> list[NDArray[np.float64]]:
-    """The labels of each query."""
-    assert queries.labels is not None
-    return np.split(queries.labels, queries.offsets[1:-1])
