@@ -5,6 +5,7 @@ Rows are numbers, ``bins[row][feature]`` is a bin (0: missing), and the left sid
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ def equal_weight_bounds(values: Any, max_bins: int) -> list[np.float32]:
         rows_left = sum(rows[value] for value in distinct if value not in heavy)
         bins_left = max_bins - len(heavy)
         last, filled = [], 0
-        for value, following in zip(distinct, distinct[1:], strict=False):
+        for value, following in itertools.pairwise(distinct):
             filled += rows[value]
             share = rows_left / max(bins_left, 1)
             is_full = value in heavy or filled >= share or (following in heavy and filled >= share / 2)
@@ -37,7 +38,7 @@ def equal_weight_bounds(values: Any, max_bins: int) -> list[np.float32]:
             if value not in heavy:
                 rows_left, bins_left = rows_left - filled, bins_left - 1
             filled = 0
-    above = dict(zip(distinct, distinct[1:], strict=False))
+    above = dict(itertools.pairwise(distinct))
     return [between(value, above[value]) for value in last]
 
 

@@ -150,6 +150,7 @@ class Grower:
             g_unit=np.float32(g_unit),
             h_unit=np.float32(h_unit),
             wide=shape.exact_counts,
+            count_bits=histogram.count_bits(n),
             features_per_node=shape.features_per_node,
             seed=seed,
         )

@@ -78,6 +78,7 @@ class Limits(NamedTuple):
     g_unit: np.float32
     h_unit: np.float32
     wide: bool
+    count_bits: int
     features_per_node: int
     seed: int
 
@@ -165,6 +166,7 @@ def as_leaf(leaf: int, growth: Growth, limits: Limits) -> Leaf:
         values[LOWEST],
         values[HIGHEST],
         limits.wide,
+        limits.count_bits,
         np.int64(mixed(np.uint64(limits.seed), np.uint64(leaf * 1000003 + line[ROWS]))),
     )
 

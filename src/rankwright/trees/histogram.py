@@ -45,14 +45,20 @@ AHEAD = 32
 SUM_CHUNK = 4096
 """Rows of one partial sum: sums of floats are made in fixed chunks, whatever the threads."""
 LARGEST = 2**31 - 1
-COUNT_BITS = 28
-"""Bits of the row count in the second word of the wide form."""
-
 _BLOCK = np.uint64(BLOCK)
 _BLOCK_BINS = np.uint64(BLOCK * 256)
 _CHUNK = np.uint64(CHUNK)
 _AHEAD = np.uint64(AHEAD)
 _ONE, _SHIFT, _LINE = np.uint64(1), np.uint64(8), np.uint64(64)
+
+
+def count_bits(n_rows: int) -> int:
+    """The bits of the row count in the second word of the wide form: all others are the hessian's.
+
+    >>> count_bits(10**7)
+    24
+    """
+    return n_rows.bit_length()
 
 
 def blocks(n_features: int) -> int:
@@ -96,12 +102,13 @@ def pack_rows(
         packed[i] = (np.int64(whole) << 32) + np.int64(np.int32(hessians[i] * h_scale + half))
 
 
-@kernel("void(float32[::1], float32[::1], float64, float64, int64, int64, int64[::1], int64[::1])")
+@kernel("void(float32[::1], float32[::1], float64, float64, int64, int64, int64, int64[::1], int64[::1])")
 def pack_rows_wide(
     gradients: Singles,
     hessians: Singles,
     g_scale: float,
     h_scale: float,
+    bits: int,
     begin: int,
     end: int,
     packed: Integers,
@@ -110,7 +117,7 @@ def pack_rows_wide(
     """Pack each row in two words: its gradient, and its hessian above a count of 1."""
     for i in range(np.uint64(begin), np.uint64(end)):
         packed[i] = np.int64(np.rint(gradients[i] * g_scale))
-        packed_wide[i] = (np.int64(np.rint(hessians[i] * h_scale)) << COUNT_BITS) + np.int64(1)
+        packed_wide[i] = (np.int64(np.rint(hessians[i] * h_scale)) << bits) + np.int64(1)
 
 
 def pack(
@@ -145,12 +152,15 @@ def pack_wide(
     """Pack all rows in the wide form; what one unit of g and of h in the packed sums is worth."""
     totals, edges = _totals(gradients, hessians, n_jobs)
     n = len(gradients)
+    bits = count_bits(n)
     scales = [
-        np.float64(min(((1 << bits) - n) / total, 1e60) if total > 0 else 1.0)
-        for bits, total in zip((62, 62 - COUNT_BITS), totals, strict=True)
+        np.float64(min(((1 << room) - n) / total, 1e60) if total > 0 else 1.0)
+        for room, total in zip((62, 62 - bits), totals, strict=True)
     ]
     in_chunks(
-        lambda begin, end: pack_rows_wide(gradients, hessians, *scales, begin, end, packed, packed_wide),
+        lambda begin, end: pack_rows_wide(
+            gradients, hessians, *scales, bits, begin, end, packed, packed_wide
+        ),
         edges,
         n_jobs,
     )

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from rankwright.runtime.intrinsics import bits_of_float, float_of_bits
 from rankwright.runtime.kernels import kernel
 from rankwright.trees.binning import BINS
-from rankwright.trees.histogram import COUNT_BITS
 
 Integers = NDArray[np.int64]
 Singles = NDArray[np.float32]
@@ -33,7 +32,6 @@ FEATURE, BIN, WORD0, WORD1, SET = 0, 1, 2, 3, 4
 FOUND = 8
 
 _LOW = np.int64(0xFFFFFFFF)
-_COUNT = np.int64((1 << COUNT_BITS) - 1)
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _LANES = 32
 
@@ -52,6 +50,7 @@ class Leaf(NamedTuple):
     lowest: np.float32
     highest: np.float32
     wide: bool
+    count_bits: int
     seed: Any
 
 
@@ -79,8 +78,9 @@ def new_scan() -> Scan:
 def unpacked(word0: int, word1: int, leaf: Leaf) -> Any:
     """Gradient, hessian and rows of packed sums. (In the narrow form rows are guessed from the hessian.)"""
     if leaf.wide:
-        h = np.float32(word1 >> COUNT_BITS) * leaf.h_unit
-        return np.float32(word0) * leaf.g_unit, h, np.float32(word1 & _COUNT)
+        h = word1 >> leaf.count_bits
+        count = word1 - (h << leaf.count_bits)
+        return np.float32(word0) * leaf.g_unit, np.float32(h) * leaf.h_unit, np.float32(count)
     whole = np.float32(leaf.word0 & _LOW)
     part = np.float32(word0 & _LOW)
     rows = part * (leaf.rows / whole) if whole > _ZERO else _ZERO
@@ -103,8 +103,9 @@ def unpack_sums(scan: Scan, m: int, leaf: Leaf) -> None:
     if leaf.wide:
         for b in range(m):
             scan.floats[G, b] = np.float32(scan.longs[0, b]) * leaf.g_unit
-            scan.floats[H, b] = np.float32(scan.longs[1, b] >> COUNT_BITS) * leaf.h_unit
-            scan.floats[N, b] = np.float32(scan.longs[1, b] & _COUNT)
+            h = scan.longs[1, b] >> leaf.count_bits
+            scan.floats[H, b] = np.float32(h) * leaf.h_unit
+            scan.floats[N, b] = np.float32(scan.longs[1, b] - (h << leaf.count_bits))
     else:
         whole = np.float32(leaf.word0 & _LOW)
         rows = leaf.rows / whole if whole > _ZERO else _ZERO
