@@ -102,6 +102,7 @@ def _explained(error: Exception) -> tuple[int, str]:
         "predict": "predict",
         "evaluate": "evaluate",
         "compare": "compare",
+        "diagnose": "diagnose",
         "data": "data",
         "measures": "measures",
     },

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,15 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.diagnostics.moves import Moves, moves
-from rankwright.learners.base import DEFAULT_MEASURE, as_queries, judge
+from rankwright.learners.base import DEFAULT_MEASURE, as_queries, generator, judge
 from rankwright.measures import measure as read_measure
 from rankwright.measures.base import Measure
 from rankwright.measures.ranking import query_constants, query_values, rank_queries
 from rankwright.runtime.errors import InputError
 
 Floats = NDArray[np.float64]
+
+Progress = Callable[[int, int], None]
 
 STEPS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 SCORES_AT_ONCE = 8_000_000
@@ -179,8 +181,9 @@ def local_optimality(
     every_weight: bool = True,
     p0: float = 0.01,
     delta: float = 0.01,
-    random_state: int = 0,
+    random_state: Any = 0,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> LocalOptimality:
     """Test whether a linear model or a net is at a local optimum of the mean of a measure.
 
@@ -188,7 +191,8 @@ def local_optimality(
     of ``steps`` in ``n_directions`` random directions (as many as ``p0`` and ``delta`` ask for, if it is not
     given). ``relative``: steps are parts of |w|, since the scale of a model changes no ranking; else they
     are lengths, as in the paper. ``every_weight``: each weight is also moved alone, up and down, by the same
-    steps of the weights' root mean square (or lengths).
+    steps of the weights' root mean square (or lengths). ``progress`` is called with how many directions and
+    weights are done, and of how many.
 
     >>> from rankwright.scorers import LinearScorer
     >>> queries = QuerySet([[1, 0], [0, 1], [1, 1]], [1, 0, 2], qid=1)
@@ -198,9 +202,7 @@ def local_optimality(
     False
     """
     labelled, scorer = as_queries(queries), getattr(ranker, "scorer_", ranker)
-    given = np.array(steps, dtype=np.float64)
-    if given.ndim != 1 or not len(given) or not (np.isfinite(given) & (given != 0)).all():
-        raise InputError(f"steps are {steps!r}; give numbers, none of them 0")
+    given = _checked_steps(steps)
     n = directions_needed(p0, delta) if n_directions is None else n_directions
     if n < 1:
         raise InputError(f"n_directions is {n_directions!r}; give at least 1")
@@ -209,51 +211,70 @@ def local_optimality(
     size, n_weights = float(np.linalg.norm(moved.weights)), len(moved.weights)
     if relative and size == 0:
         raise InputError("all weights are 0, so no step is a part of them; give relative=False")
-    unit = size if relative else 1.0
-    alone_unit = size / math.sqrt(n_weights) if relative else 1.0
-    directions = np.random.default_rng(random_state).standard_normal((n, n_weights))
+    unit, alone_unit = (size, size / math.sqrt(n_weights)) if relative else (1.0, 1.0)
+    directions = generator(random_state).standard_normal((n, n_weights))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    value = _judge(by, labelled)
-    start = value(moved.scores(np.zeros((1, n_weights)), np.zeros(1))[0, 0])
-    if math.isnan(start):
-        raise InputError(f"{by!r} finds nothing in the labels; give queries with something to find")
-    both = np.concatenate([-given[::-1], given])
-    axes = np.eye(n_weights if every_weight else 0, n_weights)
+    axes, both = np.eye(n_weights if every_weight else 0, n_weights), np.concatenate([-given[::-1], given])
+    walk = _Walk(moved, by, labelled, n + len(axes), progress)
     return LocalOptimality(
         measure=by,
         n_queries=labelled.n_queries,
-        start=start,
+        start=walk.start,
         weights=moved.weights,
         steps=given,
         unit=unit,
         directions=directions,
-        along=_values(moved, value, len(labelled), directions, unit * given),
+        along=walk.along(directions, unit * given),
         alone_steps=both,
         alone_unit=alone_unit,
-        alone=_values(moved, value, len(labelled), axes, alone_unit * both),
+        alone=walk.along(axes, alone_unit * both),
         p0=p0,
         relative=relative,
         moved=moved,
     )
 
 
+class _Walk:
+    """The measure wherever the weights are moved."""
+
+    def __init__(
+        self, moved: Moves, measure: Measure, queries: QuerySet, n_ways: int, progress: Progress | None
+    ):
+        self.moved, self.n_rows, self.n_ways, self.done = moved, len(queries), n_ways, 0
+        self.progress = progress or (lambda done, total: None)
+        # It is asked for thousands of times, so compiled it is, however small the data.
+        for used in (
+            rank_queries,
+            query_values,
+            query_constants,
+            measure.constant_kernel,
+            measure.value_kernel,
+        ):
+            _ = used.compiled
+        self.value = judge(measure, queries)
+        self.start = self.value(moved.scores(np.zeros((1, len(moved.weights))), np.zeros(1))[0, 0])
+        if math.isnan(self.start):
+            raise InputError(f"{measure!r} finds nothing in the labels; give queries with something to find")
+
+    def along(self, ways: Floats, steps: Floats) -> Floats:
+        """The measure at each step along each way, some ways at a time."""
+        out = np.empty((len(ways), len(steps)))
+        block = max(1, SCORES_AT_ONCE // (self.n_rows * len(steps)))
+        for first in range(0, len(ways), block):
+            scores = self.moved.scores(ways[first : first + block], steps)
+            out[first : first + block] = [[self.value(each) for each in lists] for lists in scores]
+            self.done += len(scores)
+            self.progress(self.done, self.n_ways)
+        return out
+
+
+def _checked_steps(steps: Sequence[float]) -> Floats:
+    given = np.array(steps, dtype=np.float64)
+    if given.ndim != 1 or not len(given) or not (np.isfinite(given) & (given != 0)).all():
+        raise InputError(f"steps are {steps!r}; give numbers, none of them 0")
+    return given
+
+
 def _own_measure(ranker: Any, scorer: Any) -> str | Measure:
     """What the model was trained for."""
     return getattr(ranker, "selection_measure", None) or getattr(scorer, "measure", None) or DEFAULT_MEASURE
-
-
-def _judge(measure: Measure, queries: QuerySet) -> Any:
-    """The mean of the measure for scores; compiled at once, since it is asked for thousands of times."""
-    for each in (rank_queries, query_values, query_constants, measure.constant_kernel, measure.value_kernel):
-        _ = each.compiled
-    return judge(measure, queries)
-
-
-def _values(moved: Moves, value: Any, n_rows: int, directions: Floats, steps: Floats) -> Floats:
-    """The measure at each step along each direction, some directions at a time."""
-    out = np.empty((len(directions), len(steps)))
-    block = max(1, SCORES_AT_ONCE // (n_rows * len(steps)))
-    for first in range(0, len(directions), block):
-        scores = moved.scores(directions[first : first + block], steps)
-        out[first : first + block] = [[value(each) for each in lists] for lists in scores]
-    return out
