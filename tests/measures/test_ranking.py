@@ -11,7 +11,10 @@ from rankwright.measures import measure
 from rankwright.measures.lists import Lists
 from rankwright.measures.ranking import rank_queries
 
-SCORES = st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 0.5, 2.0, np.inf])
+# Among them some that single precision cannot tell apart, or hold.
+SCORES = st.sampled_from(
+    [-np.inf, -1e300, -4e38, -1.5, -0.0, 0.0, 1e-300, 0.5, 0.5 + 1e-12, 0.5 + 2e-12, 2.0, 4e38, 1e300, np.inf]
+)
 
 
 def ranked_by_kernel(form, scores, sizes):
@@ -37,10 +40,11 @@ def test_stable_descending_order_and_ties(queries):
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 127, 128, 129, 255, 256, 257, 400, 1000])
 @pytest.mark.parametrize("levels", [3, 10**6])
-def test_long_lists(size, levels):
-    """Lists of several blocks are merged, also where the last block is short."""
+@pytest.mark.parametrize("far", [0.0, 1e12])
+def test_long_lists(size, levels, far):
+    """Lists of several blocks are merged, also where the last block is short, or all share a key."""
     rng = np.random.default_rng(size)
-    scores = rng.integers(0, levels, 2 * size).astype(np.float64)
+    scores = far + rng.integers(0, levels, 2 * size)
     order, tied = ranked_by_kernel(rank_queries.compiled, scores, [size, size])
     query = np.repeat([0, 1], size)
     np.testing.assert_array_equal(order, np.lexsort((-scores, query)))

@@ -160,7 +160,7 @@ def _contrast(
     counted = ~np.isnan(first.per_query) & ~np.isnan(values_b)
     weights = None if first.query_weight is None else first.query_weight[counted]
     differences = _differences(first.per_query[counted], values_b[counted], weights)
-    mean = math.fsum(differences) / len(differences) if len(differences) else math.nan
+    mean = math.fsum(differences.tolist()) / len(differences) if len(differences) else math.nan
     return Contrast(
         measure=measure,
         a=a,

@@ -35,8 +35,7 @@ Order = Literal["input", "docid", "average", "worst", "best"]
 TABLE = 1024  # whole labels below this are their own number in a table of gains
 SMALL_DOCUMENTS = 20_000  # what the plain forms do in less time than a compiler takes to load …
 SMALL_PAIRS = 4_000_000  # … also where a measure looks at all pairs of a query
-CHUNKS_PER_THREAD = 2
-TIE_MODES = {"input": AS_RANKED, "worst": WORST, "best": BEST, "average": MEAN}
+TIE_MODES = {"input": AS_RANKED, "docid": AS_RANKED, "worst": WORST, "best": BEST, "average": MEAN}
 
 
 class Lists:
@@ -85,7 +84,7 @@ class Lists:
             self._check_labels(measure)
             own, constant = self.forms(query_constants, measure.constant_kernel)
             gains = contiguous(measure.gains(self._judged_levels))
-            ranks = self.ranks(measure)
+            ranks = self.ranks(measure, measure.cutoff)
             out = np.empty(len(self.sizes))
             self.in_chunks(
                 lambda begin, end: own(
@@ -100,10 +99,10 @@ class Lists:
         """What each label's number is worth."""
         return contiguous(measure.gains(self._levels))
 
-    def ranks(self, measure: Measure) -> Floats:
-        """The measure's rank weights, as many as the longest list needs."""
-        longest = max(self.sizes.max(initial=0), np.diff(self.judged_offsets).max(initial=0))
-        return contiguous(measure.ranks(int(longest)))
+    def ranks(self, measure: Measure, cutoff: int | None = None) -> Floats:
+        """The measure's rank weights, as many as the longest list needs, or down to the cut-off."""
+        longest = int(max(self.sizes.max(initial=0), np.diff(self.judged_offsets).max(initial=0)))
+        return contiguous(measure.ranks(longest if cutoff is None else min(longest, cutoff)))
 
     @functools.cached_property
     def is_small(self) -> bool:
@@ -120,7 +119,7 @@ class Lists:
     def in_chunks(self, work: Callable[[int, int], Any]) -> None:
         """Call ``work(begin, end)`` over all queries, on threads where that is worth their while."""
         n = len(self.sizes)
-        pieces = 1 if self.is_small else thread_count(self._n_jobs) * CHUNKS_PER_THREAD
+        pieces = 1 if self.is_small else thread_count(self._n_jobs)
         inner = np.searchsorted(self.offsets, np.linspace(0, len(self.labels), pieces + 1)[1:-1])
         in_chunks(work, [0, *inner, n], self._n_jobs)
 
@@ -159,26 +158,32 @@ class Ranked:
         return out
 
     def _with_ties(self, measure: Measure, rule: Order) -> Floats:
-        value = measure.value_kernel
-        if rule == "docid":
-            return self._run(query_values, value, measure, self._by_document, AS_RANKED)
         if rule != "average" or measure.additive:
-            return self._run(query_values, value, measure, self.order, TIE_MODES[rule])
+            order = self._by_document if rule == "docid" else self.order
+            ranks = self.lists.ranks(measure, measure.cutoff)
+            return self._run(query_values, measure.value_kernel, measure, order, ranks, TIE_MODES[rule])
         if measure.midpoint:
             return (self._with_ties(measure, "worst") + self._with_ties(measure, "best")) / 2.0
         if measure.expected_kernel is not None:
-            return self._run(query_expected, measure.expected_kernel, measure, self.order)
+            ranks = self.lists.ranks(measure)  # a group of equal scores may reach over the cut-off
+            return self._run(query_expected, measure.expected_kernel, measure, self.order, ranks)
         raise InputError(
             f"{measure!r} cannot be averaged over ties: there is no closed form for it; "
             "use ties=input, worst or docid"
         )
 
     def _run(
-        self, over_queries: Kernel, formula: Kernel, measure: Measure, order: Integers, *mode: int
+        self,
+        over_queries: Kernel,
+        formula: Kernel,
+        measure: Measure,
+        order: Integers,
+        ranks: Floats,
+        *mode: int,
     ) -> Floats:
         lists = self.lists
         run, form = lists.forms(over_queries, formula)
-        gains, constants, ranks = lists.gains(measure), lists.constants(measure), lists.ranks(measure)
+        gains, constants = lists.gains(measure), lists.constants(measure)
         out = np.empty(len(constants))
         lists.in_chunks(
             lambda begin, end: run(
@@ -255,10 +260,10 @@ def mean_value(values: Floats, weights: Floats | None = None) -> float:
     counted = ~np.isnan(values)
     kept = values[counted]
     if weights is None:
-        return math.fsum(kept) / len(kept) if len(kept) else math.nan
+        return math.fsum(kept.tolist()) / len(kept) if len(kept) else math.nan
     given = weights[counted]
-    total = math.fsum(given)
-    return math.fsum(kept * given) / total if total > 0 else math.nan
+    total = math.fsum(given.tolist())
+    return math.fsum((kept * given).tolist()) / total if total > 0 else math.nan
 
 
 def given_order(values: Floats, rows: Integers | None) -> Floats:

@@ -26,9 +26,9 @@ HIGHEST_LABEL = 1000.0  # 2^l − 1 is a finite float64 up to l = 1023; the sum 
 def ndcg_constant(n: int, judged: Floats, ranks: Floats, parameters: Floats) -> float:
     """The reciprocal of the ideal DCG, or 1 where the DCG is not normalised."""
     ideal = 0.0
-    best = np.empty(judged.size)
+    best = np.empty(min(judged.size, ranks.size))
     descending(judged, best)
-    for r in range(judged.size):
+    for r in range(best.size):
         ideal += best[r] * ranks[r]
     if ideal == 0.0:
         return 0.0

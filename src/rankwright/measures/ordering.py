@@ -29,7 +29,7 @@ def shell_sort(values: Floats) -> None:
 
 @kernel("void(float64[::1], float64[::1])")
 def descending(values: Floats, out: Floats) -> None:
-    """Write ``values`` to ``out`` from the highest to the lowest.
+    """Write the highest of ``values`` to ``out``, as many as it holds, from the highest to the lowest.
 
     Gains of graded labels are small whole numbers, and counting them is ten times faster than sorting.
     """
@@ -41,12 +41,13 @@ def descending(values: Floats, out: Floats) -> None:
             break
         counts[int(value)] += 1
     if not small:
-        for i in range(values.size):
-            out[i] = values[i]
-        shell_sort(out)
+        ordered = values.copy()
+        shell_sort(ordered)
+        for r in range(out.size):
+            out[r] = ordered[r]
         return
     r = 0
     for level in range(LEVELS - 1, -1, -1):
-        for _ in range(counts[level]):
+        for _ in range(min(counts[level], out.size - r)):
             out[r] = level
             r += 1

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwright.measures.base import Floats
+from rankwright.measures.base import Floats, Singles
 from rankwright.measures.ordering import descending
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.kernels import kernel
@@ -19,7 +19,8 @@ from rankwright.runtime.kernels import kernel
 Codes = NDArray[np.int32]
 
 BLOCK = 128  # up to here counting who stands above whom, which vectorises, beats merging
-LANES = 32
+LANES = 16
+HIGHEST = 3e38  # what single precision holds
 AS_RANKED, WORST, BEST, MEAN = range(4)
 
 
@@ -33,7 +34,14 @@ def _rank_types() -> Any:
 def _block_types() -> Any:
     import numba as nb
 
-    return nb.boolean(_readonly(nb.float64), nb.int64, nb.float64[::1], nb.int64[::1], nb.int64[::1])
+    scratch = nb.float32[::1], nb.int32[::1], nb.int64[::1]
+    return nb.boolean(_readonly(nb.float64), nb.int64, *scratch, nb.int64[::1])
+
+
+def _within_types() -> Any:
+    import numba as nb
+
+    return nb.boolean(_readonly(nb.float64), nb.int64, nb.int64[::1], nb.int64[::1])
 
 
 def _merge_types() -> Any:
@@ -74,13 +82,14 @@ def rank_queries(
     longest = 0
     for q in range(begin, end):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    padded, taken, spare = np.empty(BLOCK), np.empty(BLOCK, np.int64), np.empty(longest, np.int64)
+    keys, above, taken = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.int32), np.empty(BLOCK, np.int64)
+    spare = np.empty(longest, np.int64)
     for q in range(begin, end):
         a, n = offsets[q], offsets[q + 1] - offsets[q]
         equal = False
         for first in range(a, a + n, BLOCK):
             last = min(first + BLOCK, a + n)
-            equal |= rank_block(scores[first:last], first, padded, taken, order[first:last])
+            equal |= rank_block(scores[first:last], first, keys, above, taken, order[first:last])
         width = BLOCK
         while width < n:
             for first in range(a, a + n, 2 * width):
@@ -91,25 +100,52 @@ def rank_queries(
 
 
 @kernel(_block_types)
-def rank_block(scores: Floats, first: int, padded: Floats, taken: Integers, order: Integers) -> bool:
-    """Sort up to BLOCK rows by counting, for each, how many have a higher score; whether any are equal."""
+def rank_block(
+    scores: Floats, first: int, keys: Singles, above: Codes, taken: Integers, order: Integers
+) -> bool:
+    """Sort up to BLOCK rows by counting, for each, how many have a higher score; whether any are equal.
+
+    Counted are single-precision keys, twice as many at a time; rows of one key are put in order after.
+    """
     n = scores.size
-    # Whole vectors only, so that the counting loop has no remainder; nothing is below what fills them up.
-    whole = (n + LANES - 1) // LANES * LANES
-    compared = padded[:whole]
-    for i in range(whole):
-        compared[i] = scores[i] if i < n else -np.inf
+    # Whole vectors only, so that the counting loop has no remainder; what fills them up is above nothing.
+    compared = keys[: (n + LANES - 1) // LANES * LANES]
+    for i in range(compared.size):
+        compared[i] = np.float32(min(max(scores[i], -HIGHEST), HIGHEST)) if i < n else np.float32(-np.inf)
+        above[i] = 0
         taken[i] = 0
-    equal = False
+    # for j in range(n):
+    #     for i in range(n):
+    #         above[i] += keys[j] > keys[i]
+    for j in range(0, compared.size, 4):
+        one, two, three, four = compared[j], compared[j + 1], compared[j + 2], compared[j + 3]
+        for i in range(compared.size):
+            key = compared[i]
+            above[i] = np.int32(above[i] + (one > key) + (two > key) + (three > key) + (four > key))
+    shared = False
     for i in range(n):
-        score = compared[i]
-        above = 0
-        for j in range(whole):
-            above += compared[j] > score
-        earlier = taken[above]
-        order[above + earlier] = first + i
-        taken[above] = earlier + 1
-        equal |= earlier > 0
+        rank = above[i]
+        earlier = taken[rank]
+        order[rank + earlier] = first + i
+        taken[rank] = earlier + 1
+        shared |= earlier > 0
+    return shared and order_within_keys(scores, first, taken, order)
+
+
+@kernel(_within_types)
+def order_within_keys(scores: Floats, first: int, taken: Integers, order: Integers) -> bool:
+    """Sort rows that share a key by insertion, stably; whether any scores are equal."""
+    equal = False
+    for begin in range(order.size):
+        for r in range(begin + 1, begin + taken[begin]):
+            row = order[r]
+            score = scores[row - first]
+            place = r
+            while place > begin and scores[order[place - 1] - first] < score:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = row
+            equal |= place > begin and scores[order[place - 1] - first] == score
     return equal
 
 
@@ -155,7 +191,7 @@ def query_constants(
         n = offsets[q + 1] - offsets[q]
         for i in range(m):
             known[i] = gains[judged[a + i]]
-        out[q] = constant(n, known[:m], ranks[: max(n, m)], parameters)
+        out[q] = constant(n, known[:m], ranks[: min(max(n, m), ranks.size)], parameters)
 
 
 def _settle_types() -> Any:
@@ -213,11 +249,12 @@ def query_values(
             out[q] = 0.0
             continue
         a, n = offsets[q], offsets[q + 1] - offsets[q]
-        for r in range(n):
+        counted = min(n, ranks.size)
+        for r in range(counted if ties == AS_RANKED else n):
             ranked[r] = gains[codes[order[a + r]]]
         if ties != AS_RANKED:
             settle_ties(scores, order[a : a + n], ties, ranked, spare)
-        out[q] = value(ranked[:n], constants[q], ranks[:n])
+        out[q] = value(ranked[:counted], constants[q], ranks[:counted])
 
 
 def _expected_types() -> Any:

@@ -154,6 +154,9 @@ def _check_length(shape: tuple[int, ...], ids: Any, n: int) -> None:
 
 def _numbered(ids: list[Hashable]) -> tuple[Integers, tuple[Hashable, ...], Integers]:
     """The number of each id, counted by first appearance; the ids in that order; where each appears first."""
+    if _is_increasing(ids):
+        numbers = np.arange(len(ids))
+        return numbers, tuple(ids), numbers
     first: dict[Hashable, int] = {}
     try:
         seen = np.fromiter(map(first.setdefault, ids, itertools.count()), np.int64, len(ids))
@@ -166,6 +169,17 @@ def _numbered(ids: list[Hashable]) -> tuple[Integers, tuple[Hashable, ...], Inte
     is_first = seen == np.arange(len(ids))
     numbers = np.cumsum(is_first) - 1
     return numbers[seen], tuple(map(_plain, first)), np.flatnonzero(is_first)
+
+
+def _is_increasing(ids: list[Hashable]) -> bool:
+    """Whether the ids are whole numbers that increase: the most usual ones, and none is there twice."""
+    if {*map(type, ids)} != {int}:
+        return False
+    try:
+        numbers = np.array(ids, np.int64)
+    except OverflowError:
+        return False
+    return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _is_hashable(value: Any) -> bool:
