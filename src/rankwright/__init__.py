@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.evaluation.evaluate import evaluate as evaluate
     from rankwright.learners.kernel_ranknet import KernelRankNet as KernelRankNet
+    from rankwright.learners.lambdamart import LambdaMART as LambdaMART
     from rankwright.learners.lambdarank import LambdaRank as LambdaRank
+    from rankwright.learners.mart import MART as MART
+    from rankwright.learners.mcrank import McRank as McRank
     from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.learners.torch import TorchRanker as TorchRanker
     from rankwright.measures import Measure as Measure
@@ -54,8 +57,11 @@ _HOMES = {
     "KernelRankNet": "learners.kernel_ranknet",
     "KernelScorer": "scorers",
     "LambdaLoss": "pairwise.torch",
+    "LambdaMART": "learners.lambdamart",
     "LambdaRank": "learners.lambdarank",
     "LinearScorer": "scorers",
+    "MART": "learners.mart",
+    "McRank": "learners.mcrank",
     "Measure": "measures",
     "NetworkScorer": "scorers",
     "QueryScaling": "scorers",

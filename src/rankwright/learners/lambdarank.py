@@ -8,6 +8,7 @@ sort the λ's say how documents should move, and the net follows by backpropagat
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker, judge
-from rankwright.learners.nets import TOO_FAR, Buffers, NetTraining, buffer_types, update, weights_of
+from rankwright.learners.nets import (
+    TOO_FAR,
+    Buffers,
+    NetParameters,
+    NetTraining,
+    buffer_types,
+    update,
+    weights_of,
+)
 from rankwright.measures import Measure
 from rankwright.measures.base import PREPARE, ROW
 from rankwright.measures.lists import Lists
@@ -95,12 +104,13 @@ def lambda_epoch(
     return True
 
 
-class LambdaRank(Ranker):
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class LambdaRank(NetParameters, Ranker):
     """A linear, two-layer or deeper net on the λ's of any measure that has swap gains.
 
     ``rule`` is another construction of λ's (``rankwright.pairwise.rules``: a name with its parameters, a
-    rule, or a function of your own), which then has its own σ. Everything else is as ``RankNet`` has it.
-    The schedules look at the measure on the training data.
+    rule, or a function of your own), which then has its own σ. The rest is ``NetParameters``;
+    its schedules look at the measure on the training data.
 
     With ``hidden=0``, fitted on the scores of other rankers as features, it combines them (2010 section 7.1).
 
@@ -111,46 +121,11 @@ class LambdaRank(Ranker):
     1.0
     """
 
-    paper = "2006"
+    measure: str | Measure = DEFAULT_MEASURE
+    rule: Any = None
+    sigma: float = 1.0
 
-    def __init__(
-        self,
-        *,
-        measure: str | Measure = DEFAULT_MEASURE,
-        hidden: int | tuple[int, ...] = 10,
-        rule: Any = None,
-        sigma: float = 1.0,
-        init: Any = "scaled",
-        standardise: bool = True,
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        optimiser: str = "adam",
-        momentum: float = 0.0,
-        batch_size: int = 1,
-        decay: float = 1.0,
-        decay_chance: float = 1.0,
-        restart_rounds: int | None = None,
-        early_stopping_rounds: int | None = None,
-        l2_regularization: float = 0.0,
-        random_state: Any = 0,
-    ):
-        self.measure = measure
-        self.hidden = hidden
-        self.rule = rule
-        self.sigma = sigma
-        self.init = init
-        self.standardise = standardise
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.optimiser = optimiser
-        self.momentum = momentum
-        self.batch_size = batch_size
-        self.decay = decay
-        self.decay_chance = decay_chance
-        self.restart_rounds = restart_rounds
-        self.early_stopping_rounds = early_stopping_rounds
-        self.l2_regularization = l2_regularization
-        self.random_state = random_state
+    paper = "2006"
 
     def _fit(
         self, queries: QuerySet, valid: QuerySet | None, progress: Callable[[Record], None] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -68,6 +69,33 @@ def buffers(panels: Panels, sizes: tuple[int, ...]) -> Buffers:
     longest = int(np.diff(panels.starts.astype(np.int64)).max(initial=0))
     room = lambda *shape: np.zeros(shape, np.float32)  # noqa: E731
     return Buffers(room(longest * sum(sizes[1:])), room(longest), room(longest), room(SCRATCH_LINES, longest))
+
+
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class NetParameters:
+    """The parameters that all learners of nets share.
+
+    ``hidden`` is 0 (linear), a number of tanh units, or one number a layer. ``init``: "scaled" or "small"
+    random weights, layers of weights, or a fitted net to go on from. ``standardise`` puts the features on one
+    scale inside the model. ``batch_size`` counts queries: 1 is an update a query. The schedules (``decay``,
+    ``decay_chance``, ``restart_rounds``) are those of ``networks.training.Descent``. The net of the
+    best epoch is kept: by ``measure`` on ``valid``, or else by how training went.
+    """
+
+    hidden: int | tuple[int, ...] = 10
+    init: Any = "scaled"
+    standardise: bool = True
+    epochs: int = 100
+    learning_rate: float = 0.001
+    optimiser: str = "adam"
+    momentum: float = 0.0
+    batch_size: int = 1
+    decay: float = 1.0
+    decay_chance: float = 1.0
+    restart_rounds: int | None = None
+    early_stopping_rounds: int | None = None
+    l2_regularization: float = 0.0
+    random_state: Any = 0
 
 
 class NetTraining:

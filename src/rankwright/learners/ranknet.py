@@ -16,6 +16,7 @@ Its three trainings differ in when they update, and in what a pair costs:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,7 @@ from rankwright.learners.base import DEFAULT_MEASURE, Ranker
 from rankwright.learners.nets import (
     TOO_FAR,
     Buffers,
+    NetParameters,
     NetTraining,
     buffer_types,
     label_order,
@@ -139,18 +141,14 @@ def paired_epoch(
     return cost, True
 
 
-class RankNet(Ranker):
+@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
+class RankNet(NetParameters, Ranker):
     """A linear, two-layer or deeper net on the probabilities of pairs.
 
-    ``hidden`` is 0 (linear), a number of tanh units, or one number a layer. Pairs come from the labels, with
-    those of equal labels left out (``ties="out"``) or trained to be equal (``"half"``), or from
-    ``fit(…, preferences=[(better, worse[, probability[, weight]]), …])``, which names documents by their
-    rows; labels are then needed only to ``score``. ``training`` is "v2", "v1" or "pair": see the module.
-
-    ``init``: "scaled" or "small" random weights, layers of weights, or a fitted net to go on from.
-    ``standardise`` puts the features on one scale inside the model. The schedules (``decay``,
-    ``decay_chance``, ``restart_rounds``) are those of ``networks.training.Descent``; the net of the best
-    epoch is kept, by ``measure`` on ``valid`` or else by the training cost.
+    Pairs come from the labels, with those of equal labels left out (``ties="out"``) or trained to be equal
+    (``"half"``), or from ``fit(…, preferences=[(better, worse[, probability[, weight]]), …])``, which names
+    documents by their rows; labels are then needed only to ``score``. ``training`` is "v2", "v1" or "pair"
+    (see the module), ``sigma`` the steepness σ of the probabilities. The rest is ``NetParameters``.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
@@ -159,48 +157,12 @@ class RankNet(Ranker):
     True
     """
 
-    paper = "2005"
+    measure: str | Measure = DEFAULT_MEASURE
+    training: str = "v2"
+    ties: str = "out"
+    sigma: float = 1.0
 
-    def __init__(
-        self,
-        *,
-        hidden: int | tuple[int, ...] = 10,
-        measure: str | Measure = DEFAULT_MEASURE,
-        training: str = "v2",
-        ties: str = "out",
-        sigma: float = 1.0,
-        init: Any = "scaled",
-        standardise: bool = True,
-        epochs: int = 100,
-        learning_rate: float = 0.001,
-        optimiser: str = "adam",
-        momentum: float = 0.0,
-        batch_size: int = 1,
-        decay: float = 1.0,
-        decay_chance: float = 1.0,
-        restart_rounds: int | None = None,
-        early_stopping_rounds: int | None = None,
-        l2_regularization: float = 0.0,
-        random_state: Any = 0,
-    ):
-        self.hidden = hidden
-        self.measure = measure
-        self.training = training
-        self.ties = ties
-        self.sigma = sigma
-        self.init = init
-        self.standardise = standardise
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.optimiser = optimiser
-        self.momentum = momentum
-        self.batch_size = batch_size
-        self.decay = decay
-        self.decay_chance = decay_chance
-        self.restart_rounds = restart_rounds
-        self.early_stopping_rounds = early_stopping_rounds
-        self.l2_regularization = l2_regularization
-        self.random_state = random_state
+    paper = "2005"
 
     def _fit(
         self,
