@@ -32,7 +32,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     cells = [heads] + [[_shown(row[head]) for head in heads] for row in rows]
     widths = [max(len(line[column]) for line in cells) for column in range(len(heads))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
-    return "\n".join(line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+    return "\n".join(
+        line.rstrip() for line in [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
+    )
 
 
 def _shown(value: Any) -> str:
@@ -41,13 +43,19 @@ def _shown(value: Any) -> str:
 
 def write_json(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Rows, with the machine and the date that they belong to."""
-    about = {"machine": platform.machine(), "python": platform.python_version(), "date": time.strftime("%Y-%m-%d")}
+    about = {
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
     Path(path).write_text(json.dumps({**about, "rows": list(rows)}, indent=1) + "\n")
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
     """A parser with the options that all benchmarks have."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", metavar="PATH", help="write the figures there too")
     parser.add_argument("--repeats", type=int, default=7, help="how often each is run (default: %(default)s)")
     return parser

@@ -25,7 +25,7 @@ from rankwright.pairwise.lambdas import LANES, NEAR, ONE, UNSIGNED_ONE, ZERO, fu
 from rankwright.runtime.exponential import exponential
 from rankwright.runtime.kernels import kernel
 
-DOCUMENTS, TRUNCATION, CALLS = 120, 30, 4000
+DOCUMENTS, TRUNCATION, CALLS = 120, 30, 500
 BOUNDS = {"ndcg": 1.5, "map": 1.7, "err": 1.7}
 
 
@@ -61,7 +61,13 @@ def ndcg_pairs(
     near, slope = (NEAR, ONE) if apart else (ONE, ZERO)
     total = 0.0
     for i in range(rows):
-        score, level, gain, discount, weight = scores[i], levels[i], gains[i], discounts[i], sigma * weights[i]
+        score, level, gain, discount, weight = (
+            scores[i],
+            levels[i],
+            gains[i],
+            discounts[i],
+            sigma * weights[i],
+        )
         up, bend, pushed = ZERO, ZERO, ZERO
         begin = i + UNSIGNED_ONE
         for lane in range((n - begin + LANES - UNSIGNED_ONE) // LANES * LANES):
@@ -70,7 +76,9 @@ def ndcg_pairs(
             e = exponential(-sigma * distance)
             divisor = near + slope * distance
             inverse = ONE / ((ONE + e) * divisor)
-            size = abs((gains[j] - gain) * (discount - discounts[j]) * constant) * weights[j] * weight * inverse
+            size = (
+                abs((gains[j] - gain) * (discount - discounts[j]) * constant) * weights[j] * weight * inverse
+            )
             size = size if levels[j] != level else ZERO
             right = size * e
             force = right if levels[j] < level else -size
@@ -207,7 +215,7 @@ from rankwright.measures.lists import Lists
 from rankwright.pairwise import lambdas
 
 if sys.argv[1] == "own":
-    @rw.measure(tables=1, prepare=lambda n, labels, constant, tables: None, row=None)
+    @rw.measure
     def own(labels):
         return float(labels[0] > 0.0)
     chosen = own
@@ -232,6 +240,7 @@ def cache_hits(text: str) -> dict[str, int]:
 
 def main() -> int:
     parser = arguments(__doc__)
+    parser.set_defaults(repeats=61)
     options = parser.parse_args()
     query = Query()
     hard, expected = query.hard_coded()
@@ -260,7 +269,7 @@ def main() -> int:
     print(f"the λ kernel is found in the cache beside a user's new measure: {own}")
     if options.json:
         write_json(options.json, rows)
-    return 0 if own and all(row["ok"] is not False for row in rows) else 1
+    return 0 if own and all(False not in (row["ok"], row["found in the cache"]) for row in rows) else 1
 
 
 if __name__ == "__main__":

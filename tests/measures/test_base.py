@@ -22,6 +22,8 @@ FOR_SMALL_LABELS = {
     "stop": st.just("exp"),
     "gain": st.sampled_from(["exp", "linear", (0.0, 1.0, 3.0)]),
     "threshold": st.sampled_from([0.5, 1, 2]),
+    "discount": st.sampled_from(["log2", "letor", "zipf", (1.0, 0.5, 0.25)]),
+    "short": st.just("as-is"),
 }
 
 
@@ -87,6 +89,8 @@ def test_short_lists_may_count_nothing() -> None:
     assert measure("ndcg@3").value([1, 0]) == 1.0
     assert measure("ndcg@3(short=zero)").value([1, 0]) == 0.0
     assert measure("ndcg@3(short=zero)").value([1, 0, 0]) == 1.0
+    assert not measure("ndcg@3(short=zero)").swap_gains([1, 0]).any()
+    assert measure("ndcg@3(short=zero)").swap_gains([1, 0, 0]).any()
 
 
 @pytest.mark.parametrize(
@@ -143,6 +147,15 @@ def test_measures_are_values() -> None:
     assert measure("ndcg@10").replace(k=None) == measure("ndcg")
     with pytest.raises(AttributeError):
         measure("ndcg@10").k = 5  # type: ignore[attr-defined]
+
+
+def test_a_measure_without_swap_gains_says_so() -> None:
+    class OnlyValued(NDCG):
+        row_kernel = None
+
+    assert not OnlyValued().has_swap_gains
+    with pytest.raises(InputError, match="has no swap gains"):
+        OnlyValued().swap_gains([0, 1])
 
 
 def test_labels_have_one_dimension() -> None:

@@ -17,7 +17,7 @@ from rankwright.measures import Measure, measure
 from rankwright.measures.base import PREPARE, ROW, VALUE
 from rankwright.measures.formulas import one_if_any
 from rankwright.measures.lists import Lists
-from rankwright.pairwise.lambdas import Lambdas
+from rankwright.pairwise.lambdas import LANES, Lambdas, pair_rows
 from rankwright.runtime.kernels import Kernel, kernel
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -287,3 +287,19 @@ def test_measures_that_cannot_be_trained_for() -> None:
 def test_scores_that_cannot_be_ranked(scores: list[float], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Lambdas(one_query([0, 1]), measure("ndcg")).at(scores)
+
+
+def test_the_kernel_of_one_ranked_query() -> None:
+    """Two documents in the wrong order: force and curvature of the one pair, and the size of the force."""
+    padded = 2 + int(LANES)
+    scores, weights, swaps, lams, hess = np.zeros((5, padded), np.float32)
+    levels = np.zeros(padded, np.int32)
+    scores[:2], scores[2:], levels[1], weights[:2] = (1.0, 0.0), 0.0, 1, 1.0
+    total = pair_rows(
+        ones.compiled, np.uint64(2), np.uint64(1), np.float32(1.0), False, scores, levels, weights,
+        np.array([0.0, 1.0]), np.zeros((1, 3)), swaps, lams, hess,
+    )  # fmt: skip
+    wrong = 1.0 / (1.0 + np.exp(-1.0))
+    assert total == pytest.approx(wrong, rel=1e-6)
+    np.testing.assert_allclose(lams[:2], [-wrong, wrong], rtol=1e-6)
+    np.testing.assert_allclose(hess[:2], wrong * (1.0 - wrong), rtol=1e-6)

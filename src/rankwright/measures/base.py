@@ -161,7 +161,8 @@ class Measure:
         tables = self.tables(n)
         constant = form(self.constant_kernel)(n, ranked, self.ranks(n), self.parameters)
         out = np.zeros((n, n), np.float32)
-        if constant != 0.0:
+        counts = self.short != "zero" or self.cutoff is None or n >= self.cutoff
+        if constant != 0.0 and counts:
             prepare(n, ranked, constant, tables)
             line = np.zeros(n, np.float32)
             for i in range(n):

@@ -36,6 +36,8 @@ LANES = np.uint64(16)
 BLOCK = np.uint64(4096)
 """Documents that are summed in single precision before the sum goes on in double."""
 ALL = 2**62
+LARGEST = 1e30
+"""What a gain may be worth, so that λ's stay within single precision."""
 
 
 class Known(NamedTuple):
@@ -268,9 +270,24 @@ class Lambdas:
             gains=lists.gains(measure),
             weights=np.where(np.isnan(lists.labels), 0.0, given).astype(np.float32),
             query_weights=np.ones(len(lists.sizes)) if query_weight is None else contiguous(query_weight),
-            constants=lists.constants(measure),
+            constants=self._constants(),
             tables=measure.tables(int(lists.sizes.max(initial=0))),
         )
+        largest = max(
+            float(np.abs(part).max(initial=0.0)) for part in (self.known.gains, self.known.tables[0])
+        )
+        if largest * float(self.known.constants.max(initial=0.0)) > LARGEST:
+            raise InputError(
+                f"{measure!r} has gains of up to {largest:g} on these labels, which single precision cannot "
+                "hold; give smaller gains, or a normalised measure"
+            )
+
+    def _constants(self) -> Floats:
+        """The measure's normalisers; 0 also where a list shorter than the cut-off counts nothing anyhow."""
+        constants = self.lists.constants(self.measure)
+        if self.measure.short == "zero" and self.measure.cutoff is not None:
+            return np.where(self.lists.sizes < self.measure.cutoff, 0.0, constants)
+        return constants
 
     def at(self, scores: ArrayLike, out: tuple[Singles, Singles] | None = None) -> tuple[Singles, Singles]:
         """λ and w at these scores, one a row as ``lists`` has them; written to ``out`` if it is given."""
