@@ -128,7 +128,7 @@ def splits(bins: Any, g: Any, h: Any, leaf: Leaf, options: Options) -> list[Spli
         return []
     g_leaf, h_leaf = g[rows].sum(), h[rows].sum()
     own = score(g_leaf, h_leaf, leaf, options.l2)
-    least_rows = options.min_rows * leaf.strictness * (1 - 1e-6)
+    least_rows = options.min_rows * leaf.strictness - 1e-9 * len(rows)
     for feature in range(bins.shape[1]):
         column = bins[rows, feature]
         G, H, N = sums(column, g[rows]), sums(column, h[rows]), sums(column, np.ones(len(rows)))

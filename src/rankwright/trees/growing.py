@@ -40,7 +40,7 @@ from rankwright.trees.splitting import (
     Scan,
     Singles,
     best_split,
-    leaf_score,
+    exact_gain,
     mixed,
     unpacked,
 )
@@ -52,8 +52,8 @@ APART = 8
 """Counters of different threads lie this many int64 apart: a cache line."""
 
 _NO_SPLIT = np.float32(0)
-_ROUNDED = np.float32(1 - 2**-20)
-"""Rows told from hessians may come out a rounding too few; the minimum is held to when rows are divided."""
+_ROUNDED = np.float32(2**-22)
+"""Rows told from hessians come out so much of a leaf's too few; the minimum is held to when they part."""
 
 
 class Data(NamedTuple):
@@ -162,7 +162,7 @@ def as_leaf(leaf: int, growth: Growth, limits: Limits) -> Leaf:
         np.float32(line[ROWS]),
         limits.l2,
         limits.min_hessian,
-        np.float32(limits.min_rows) * values[STRICTNESS] * _ROUNDED,
+        np.float32(limits.min_rows) * values[STRICTNESS] - np.float32(line[ROWS]) * _ROUNDED,
         values[LOWEST],
         values[HIGHEST],
         limits.wide,
@@ -344,9 +344,8 @@ def choose(leaf: int, line: int, shared: Shared, growth: Growth, limits: Limits,
         growth.leaves[leaf, BEST + k] = shared.found[best, line, k]
     growth.values[leaf, GAIN] = _NO_SPLIT
     if shared.scores[best, line] > _NO_SPLIT:
-        told = as_leaf(leaf, growth, limits)
-        g, h, _ = unpacked(told.word0, told.word1, told)
-        gain = shared.scores[best, line] - leaf_score(g, h, told)
+        word0, word1 = growth.leaves[leaf, BEST + WORD0], growth.leaves[leaf, BEST + WORD1]
+        gain = np.float32(exact_gain(word0, word1, as_leaf(leaf, growth, limits)))
         growth.values[leaf, GAIN] = gain if gain > limits.min_gain else _NO_SPLIT
 
 

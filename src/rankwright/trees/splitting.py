@@ -26,6 +26,9 @@ Singles = NDArray[np.float32]
 CATEGORY_ROWS = np.float32(10.0)
 """Rows of average hessian added to each category before ordering, so that rare ones stay in the middle."""
 
+NOTHING = 1e-12
+"""A gain of so little beside the scores that it is the difference of is a rounding."""
+
 # A found split as a line of int64: feature, last bin of the left side, the left side's two words of sums,
 # then the left side's bins as 4 × 64 bits. A feature of −1 says that there is none.
 FEATURE, BIN, WORD0, WORD1, SET = 0, 1, 2, 3, 4
@@ -98,6 +101,24 @@ def leaf_score(g: Any, h: Any, leaf: Leaf) -> Any:
 
 
 @kernel()
+def exact_gain(word0: int, word1: int, leaf: Leaf) -> Any:
+    """What a split with these sums on the left gains, in double precision; 0 where it is but a rounding.
+
+    The search is in single precision, and what a split of equal gradients seems to gain there is not nothing.
+    """
+    g_unit, h_unit = np.float64(leaf.g_unit), np.float64(leaf.h_unit)
+    if leaf.wide:
+        g, g_leaf = word0 * g_unit, leaf.word0 * g_unit
+        h, h_leaf = (word1 >> leaf.count_bits) * h_unit, (leaf.word1 >> leaf.count_bits) * h_unit
+    else:
+        g, g_leaf = (word0 >> 32) * g_unit, (leaf.word0 >> 32) * g_unit
+        h, h_leaf = (word0 & _LOW) * h_unit, (leaf.word0 & _LOW) * h_unit
+    both = leaf_score(g, h, leaf) + leaf_score(g_leaf - g, h_leaf - h, leaf)
+    gain = both - leaf_score(g_leaf, h_leaf, leaf)
+    return gain if gain > NOTHING * both else np.float64(0)
+
+
+@kernel()
 def unpack_sums(scan: Scan, m: int, leaf: Leaf) -> None:
     """Turn the first m packed sums of the scan into floats."""
     if leaf.wide:
@@ -167,12 +188,14 @@ def best_bounded_gain(scan: Scan, m: int, leaf: Leaf, monotone: int) -> np.int32
 def mixed(seed: Any, x: Any) -> Any:
     """A well-mixed 32-bit number from a seed and a number below 2³² (products stay below 2⁶⁴)."""
     low = np.uint64(0xFFFFFFFF)
-    x = (x ^ seed) & low
-    for _ in range(2):
-        x = ((x ^ (x >> np.uint64(16))) * np.uint64(0x7FEB352D)) & low
-        x = ((x ^ (x >> np.uint64(15))) * np.uint64(0x846CA68B)) & low
-        x = (x ^ (x >> np.uint64(16)) ^ (seed >> np.uint64(32))) & low
-    return x
+    state = np.uint64(0)
+    for part in (seed & low, seed >> np.uint64(32), x & low):
+        # The seed is mixed before x comes in, or neighbouring seeds would give neighbours each other's numbers.
+        state = state ^ part ^ np.uint64(0x9E3779B9)
+        state = ((state ^ (state >> np.uint64(16))) * np.uint64(0x7FEB352D)) & low
+        state = ((state ^ (state >> np.uint64(15))) * np.uint64(0x846CA68B)) & low
+        state = state ^ (state >> np.uint64(16))
+    return state
 
 
 @kernel()
