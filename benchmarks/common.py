@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,13 +44,36 @@ def _shown(value: Any) -> str:
 
 
 def write_json(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Rows, with the machine and the date that they belong to."""
+    """Rows, with the command, the machine and the date that they belong to."""
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
     about = {
-        "machine": platform.machine(),
+        "title": (main.__doc__ or "").strip().partition("\n")[0],
+        "command": " ".join(["python -m", spec.name if spec else "?", *_without_json(sys.argv[1:])]),
+        "machine": f"{_processor()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
         "date": time.strftime("%Y-%m-%d"),
     }
     Path(path).write_text(json.dumps({**about, "rows": list(rows)}, indent=1) + "\n")
+
+
+def _without_json(arguments: list[str]) -> list[str]:
+    """The command as a reader would type it: without where the figures and data lay."""
+    shown, skip = [], False
+    for argument in arguments:
+        if not skip and argument != "--json":
+            shown.append(Path(argument).name if "/" in argument else argument)
+        skip = argument == "--json"
+    return shown
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
