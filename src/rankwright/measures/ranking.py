@@ -187,11 +187,12 @@ def query_constants(
         longest = max(longest, judged_offsets[q + 1] - judged_offsets[q])
     known = np.empty(longest)
     for q in range(begin, end):
-        a, m = judged_offsets[q], judged_offsets[q + 1] - judged_offsets[q]
+        codes = judged[judged_offsets[q] : judged_offsets[q + 1]]
+        mine = known[: codes.size]
+        for i in range(mine.size):
+            mine[i] = gains[codes[i]]
         n = offsets[q + 1] - offsets[q]
-        for i in range(m):
-            known[i] = gains[judged[a + i]]
-        out[q] = constant(n, known[:m], ranks[: min(max(n, m), ranks.size)], parameters)
+        out[q] = constant(n, mine, ranks[: min(max(n, mine.size), ranks.size)], parameters)
 
 
 def _settle_types() -> Any:
@@ -248,13 +249,14 @@ def query_values(
         if constants[q] == 0.0:
             out[q] = 0.0
             continue
-        a, n = offsets[q], offsets[q + 1] - offsets[q]
-        counted = min(n, ranks.size)
-        for r in range(counted if ties == AS_RANKED else n):
-            ranked[r] = gains[codes[order[a + r]]]
+        rows = order[offsets[q] : offsets[q + 1]]
+        counted = min(rows.size, ranks.size)
+        mine = ranked[: counted if ties == AS_RANKED else rows.size]
+        for r in range(mine.size):
+            mine[r] = gains[codes[rows[r]]]
         if ties != AS_RANKED:
-            settle_ties(scores, order[a : a + n], ties, ranked, spare)
-        out[q] = value(ranked[:counted], constants[q], ranks[:counted])
+            settle_ties(scores, rows, ties, mine, spare)
+        out[q] = value(mine[:counted], constants[q], ranks[:counted])
 
 
 def _expected_types() -> Any:
@@ -290,12 +292,13 @@ def query_expected(
         if constants[q] == 0.0:
             out[q] = 0.0
             continue
-        a, n = offsets[q], offsets[q + 1] - offsets[q]
+        rows = order[offsets[q] : offsets[q + 1]]
+        n = rows.size
         group_end = n
         for back in range(n):
             r = n - 1 - back
-            ranked[r] = gains[codes[order[a + r]]]
-            if r + 1 < n and scores[order[a + r]] != scores[order[a + r + 1]]:
+            ranked[r] = gains[codes[rows[r]]]
+            if r + 1 < n and scores[rows[r]] != scores[rows[r + 1]]:
                 group_end = r + 1
             ends[r] = group_end
         out[q] = expected(ranked[:n], ends[:n], constants[q], ranks[:n])
