@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwright.measures.base import Floats, Singles
+from rankwright.measures.base import CONSTANT, EXPECTED, VALUE, Floats, Singles
 from rankwright.measures.ordering import descending
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.kernels import kernel
@@ -23,58 +23,12 @@ LANES = 16
 HIGHEST = 3e38  # what single precision holds
 AS_RANKED, WORST, BEST, MEAN = range(4)
 
-
-def _rank_types() -> Any:
-    import numba as nb
-
-    scores, offsets = _readonly(nb.float64), _readonly(nb.int64)
-    return nb.void(scores, offsets, nb.int64, nb.int64, nb.int64[::1], nb.boolean[::1])
+# Inputs may be read-only, as the arrays of query sets are.
+FLOATS, INTEGERS, CODES = (f'Array({item}, 1, "C", True)' for item in ("float64", "int64", "int32"))
+FORMULA = f"{FLOATS}, {CODES}, {INTEGERS}, {FLOATS}, {INTEGERS}, float64[::1], float64[::1]"
 
 
-def _block_types() -> Any:
-    import numba as nb
-
-    scratch = nb.float32[::1], nb.int32[::1], nb.int64[::1]
-    return nb.boolean(_readonly(nb.float64), nb.int64, *scratch, nb.int64[::1])
-
-
-def _within_types() -> Any:
-    import numba as nb
-
-    return nb.boolean(_readonly(nb.float64), nb.int64, nb.int64[::1], nb.int64[::1])
-
-
-def _merge_types() -> Any:
-    import numba as nb
-
-    return nb.boolean(_readonly(nb.float64), nb.int64[::1], nb.int64, nb.int64[::1])
-
-
-def _constant_types() -> Any:
-    import numba as nb
-
-    f, i, c = _readonly(nb.float64), _readonly(nb.int64), _readonly(nb.int32)
-    constant = nb.types.FunctionType(nb.float64(nb.int64, nb.float64[::1], nb.float64[::1], nb.float64[::1]))
-    vector = nb.float64[::1]
-    return nb.void(constant, f, c, i, i, vector, vector, nb.int64, nb.int64, vector)
-
-
-def _value_types() -> Any:
-    import numba as nb
-
-    f, i, c = _readonly(nb.float64), _readonly(nb.int64), _readonly(nb.int32)
-    value = nb.types.FunctionType(nb.float64(nb.float64[::1], nb.float64, nb.float64[::1]))
-    vector = nb.float64[::1]
-    return nb.void(value, f, c, i, f, i, vector, vector, nb.int64, nb.int64, nb.int64, vector)
-
-
-def _readonly(item: Any) -> Any:
-    from numba import types
-
-    return types.Array(item, 1, "C", readonly=True)
-
-
-@kernel(_rank_types)
+@kernel(f"void({FLOATS}, {INTEGERS}, int64, int64, int64[::1], boolean[::1])")
 def rank_queries(
     scores: Floats, offsets: Integers, begin: int, end: int, order: Integers, tied: NDArray[np.bool_]
 ) -> None:
@@ -99,7 +53,7 @@ def rank_queries(
         tied[q] = equal
 
 
-@kernel(_block_types)
+@kernel(f"boolean({FLOATS}, int64, float32[::1], int32[::1], int64[::1], int64[::1])")
 def rank_block(
     scores: Floats, first: int, keys: Singles, above: Codes, taken: Integers, order: Integers
 ) -> bool:
@@ -132,7 +86,7 @@ def rank_block(
     return shared and order_within_keys(scores, first, taken, order)
 
 
-@kernel(_within_types)
+@kernel(f"boolean({FLOATS}, int64, int64[::1], int64[::1])")
 def order_within_keys(scores: Floats, first: int, taken: Integers, order: Integers) -> bool:
     """Sort rows that share a key by insertion, stably; whether any scores are equal."""
     equal = False
@@ -149,7 +103,7 @@ def order_within_keys(scores: Floats, first: int, taken: Integers, order: Intege
     return equal
 
 
-@kernel(_merge_types)
+@kernel(f"boolean({FLOATS}, int64[::1], int64, int64[::1])")
 def merge(scores: Floats, order: Integers, width: int, spare: Integers) -> bool:
     """Merge two sorted runs of rows, the first of ``width``, stably; whether they have equal scores."""
     left, right = 0, min(width, order.size)
@@ -168,7 +122,10 @@ def merge(scores: Floats, order: Integers, width: int, spare: Integers) -> bool:
     return equal
 
 
-@kernel(_constant_types)
+@kernel(
+    f"void(FunctionType({CONSTANT}), {FLOATS}, {CODES}, {INTEGERS}, {INTEGERS}, float64[::1], float64[::1], "
+    "int64, int64, float64[::1])"
+)
 def query_constants(
     constant: Any,
     gains: Floats,
@@ -195,13 +152,7 @@ def query_constants(
         out[q] = constant(n, mine, ranks[: min(max(n, mine.size), ranks.size)], parameters)
 
 
-def _settle_types() -> Any:
-    import numba as nb
-
-    return nb.void(_readonly(nb.float64), _readonly(nb.int64), nb.int64, nb.float64[::1], nb.float64[::1])
-
-
-@kernel(_settle_types)
+@kernel(f"void({FLOATS}, {INTEGERS}, int64, float64[::1], float64[::1])")
 def settle_ties(scores: Floats, order: Integers, ties: int, ranked: Floats, spare: Floats) -> None:
     """Put the gains of equal scores from worst to best, from best to worst, or all at their mean."""
     n = order.size
@@ -224,7 +175,7 @@ def settle_ties(scores: Floats, order: Integers, ties: int, ranked: Floats, spar
         first = r
 
 
-@kernel(_value_types)
+@kernel(f"void(FunctionType({VALUE}), {FORMULA}, int64, int64, int64, float64[::1])")
 def query_values(
     value: Any,
     gains: Floats,
@@ -259,16 +210,7 @@ def query_values(
         out[q] = value(mine[:counted], constants[q], ranks[:counted])
 
 
-def _expected_types() -> Any:
-    import numba as nb
-
-    f, i, c = _readonly(nb.float64), _readonly(nb.int64), _readonly(nb.int32)
-    vector = nb.float64[::1]
-    expected = nb.types.FunctionType(nb.float64(vector, nb.int64[::1], nb.float64, vector))
-    return nb.void(expected, f, c, i, f, i, vector, vector, nb.int64, nb.int64, vector)
-
-
-@kernel(_expected_types)
+@kernel(f"void(FunctionType({EXPECTED}), {FORMULA}, int64, int64, float64[::1])")
 def query_expected(
     expected: Any,
     gains: Floats,
