@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from rankwright.runtime.errors import InputError as InputError
     from rankwright.runtime.errors import RankwrightError as RankwrightError
     from rankwright.runtime.errors import SlowWarning as SlowWarning
+    from rankwright.scorers import ForestScorer as ForestScorer
     from rankwright.scorers import KernelScorer as KernelScorer
     from rankwright.scorers import LinearScorer as LinearScorer
     from rankwright.scorers import NetworkScorer as NetworkScorer
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ForestScorer": "scorers",
     "InputError": "runtime.errors",
     "KernelRankNet": "learners.kernel_ranknet",
     "KernelScorer": "scorers",

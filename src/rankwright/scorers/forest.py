@@ -20,7 +20,7 @@ from rankwright.scorers.arrays import StoredArrays
 from rankwright.scorers.base import Scorer
 from rankwright.scorers.forest_checks import check_nodes
 from rankwright.scorers.forest_kernels import TILE, Entries, Nodes, quick, walk
-from rankwright.scorers.forest_packing import pack
+from rankwright.scorers.forest_packing import pack, words
 
 Link = Literal["identity", "expectation", "ordinal"]
 WALKED_ROWS = 8
@@ -57,6 +57,8 @@ class ForestScorer(Scorer):
 
     def first(self, n_trees: int) -> Self:
         """The scorer of the first trees only."""
+        if n_trees < 0:
+            raise InputError(f"there are no {n_trees} trees; give a number of at least 0")
         n = min(n_trees, self.n_trees)
         nodes, leaves = self.trees.first_node[n], self.trees.first_leaf[n]
         kept = self.trees._replace(
@@ -77,20 +79,20 @@ class ForestScorer(Scorer):
         """Write what the trees add up to, before the link: the same bits for any batch and any threads."""
         X = X.view()
         X.flags.writeable = False  # one compiled form, whoever owns the features
-        entries, words = (None, 0) if len(X) <= WALKED_ROWS else self._packed
-        if entries is None or words > MOST_WORDS:
+        entries = None if len(X) <= WALKED_ROWS else self._packed
+        if entries is None:
             in_chunks(lambda a, b: walk(X, self.trees, self.start, a, b, out), _pieces(len(X)), n_jobs)
             return
-        used = np.unique(self.trees.feature)
+        n_words, used = words(self.trees), np.unique(self.trees.feature)
         in_chunks(
-            lambda a, b: quick(X, self.trees, entries, words, used, self.start, a, b, out),
+            lambda a, b: quick(X, self.trees, entries, n_words, used, self.start, a, b, out),
             _pieces(len(X)),
             n_jobs,
         )
 
     @functools.cached_property
-    def _packed(self) -> tuple[Entries, int]:
-        return pack(self.trees)
+    def _packed(self) -> Entries | None:
+        return pack(self.trees) if words(self.trees) <= MOST_WORDS else None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The trees' arrays, what they start from, and the link."""

@@ -23,6 +23,8 @@ def check_nodes(trees: Nodes, n_features: int) -> None:
         raise InputError("its trees have different numbers in first_node and first_leaf")
     if not np.array_equal(np.diff(trees.first_leaf), np.diff(trees.first_node) + 1):
         raise InputError("a tree of it has not one leaf more than it has nodes")
+    if (trees.missing_left.view(np.uint8) > 1).any():
+        raise InputError("its array 'missing_left' holds more than yes and no")
     _check_children(trees)
     _refuse(((trees.feature < 0) | (trees.feature >= n_features)), "reads a feature that is not there")
     categorical = trees.category_set >= 0
@@ -36,7 +38,11 @@ def check_nodes(trees: Nodes, n_features: int) -> None:
 
 
 def _check_bounds(name: str, bounds: Integers, end: int, least: int) -> None:
-    if len(bounds) < 1 or bounds[0] != 0 or bounds[-1] != end or (np.diff(bounds) < least).any():
+    # The differences of hostile bounds could overflow and look small: so each must lie inside first.
+    inside = (
+        len(bounds) > 0 and bounds[0] == 0 and bounds[-1] == end and bounds.min() >= 0 and bounds.max() <= end
+    )
+    if not inside or (np.diff(bounds) < least).any():
         raise InputError(f"its array {name!r} does not divide {end} into trees")
 
 

@@ -68,8 +68,13 @@ def number_leaves(
                     position[leaf0 + ~child] = at
 
 
-def pack(trees: Nodes) -> tuple[Entries, int]:
-    """The trees' entries for QuickScorer, and how many words of bits a row needs."""
+def words(trees: Nodes) -> int:
+    """How many words of bits a row needs: one a leaf of the largest tree."""
+    return -(-int(np.diff(trees.first_leaf).max(initial=1)) // WORD)
+
+
+def pack(trees: Nodes) -> Entries:
+    """The trees' entries for QuickScorer; up to the square of a lopsided tree's leaves."""
     n_trees, n_nodes = len(trees.first_node) - 1, len(trees.feature)
     counts, starts, in_left = np.zeros((3, n_nodes), np.int64)
     position = np.zeros(len(trees.values), np.int64)
@@ -85,7 +90,7 @@ def pack(trees: Nodes) -> tuple[Entries, int]:
     first = np.searchsorted(group[node], np.arange(n_trees * TESTS + 1))
     values = np.empty_like(trees.values)
     values[np.repeat(trees.first_leaf[:-1], np.diff(trees.first_leaf)) + position] = trees.values
-    entries = Entries(
+    return Entries(
         first=first[TESTS * np.arange(n_trees)[:, None] + np.arange(TESTS + 1)],
         feature=trees.feature[node].astype(np.uint32),
         threshold=trees.threshold[node],
@@ -94,7 +99,6 @@ def pack(trees: Nodes) -> tuple[Entries, int]:
         category_set=trees.category_set[node],
         values=values,
     )
-    return entries, -(-int(np.diff(trees.first_leaf).max(initial=1)) // WORD)
 
 
 def left_bits(starts: Integers, in_left: Integers) -> tuple[Integers, Integers, Words]:
