@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankwright.runtime.intrinsics import Intrinsic
 
 Signature = str | Callable[[], Any]
@@ -62,12 +64,12 @@ class Kernel:
         import numba
 
         signature = self._signature() if callable(self._signature) else self._signature
-        # A signature given to njit compiles at once, before the cache could be told of the sources; so the
+        # A signature given to njit compiles at once, before the cache could be told what to go by; so the
         # dispatcher is made without one and the signature compiled after.
         dispatcher = numba.njit(**self._options)(self._function)
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             return self.plain
-        _stamp_with_all_sources(dispatcher)
+        _stamp(dispatcher, _digest(self, set()))
         if signature is not None:
             dispatcher.compile(signature)
             dispatcher.disable_compile()
@@ -135,26 +137,43 @@ def readonly(item: str, dimensions: int = 1) -> Any:
     return types.Array(getattr(types, item), dimensions, "C", readonly=True)
 
 
-@functools.cache
-def _sources_stamp() -> str:
-    """A digest of all of the package's sources.
+def _digest(kernel: Kernel, met: set[Kernel]) -> str:
+    """A digest of all that a kernel is made of: its code, and the constants and kernels that it names.
 
-    Numba's cache watches only the file of the kernel itself; a kernel that calls one in another file would
-    survive a change there.
+    Numba's own cache watches the file of the kernel alone: it would keep one whose callee or constant in
+    another file has changed, and forget all kernels of a file where a comment has.
     """
-    root = Path(__file__).parent.parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
+    met.add(kernel)
+    options = {
+        name: sorted(value) if isinstance(value, set) else value for name, value in kernel._options.items()
+    }
+    signature = kernel._signature if isinstance(kernel._signature, str) else ""
+    digest = hashlib.sha256(f"{options}{signature}{_code(kernel._function.__code__)}".encode())
+    for name in kernel._function.__code__.co_names:
+        value = kernel._function.__globals__.get(name)
+        if isinstance(value, Kernel):
+            digest.update(("" if value in met else _digest(value, met)).encode())
+        elif isinstance(value, type):
+            digest.update(f"{value.__qualname__}{getattr(value, '_fields', '')}".encode())
+        elif isinstance(value, bool | int | float | str | tuple | np.generic):
+            digest.update(f"{type(value)}{value!r}".encode())
+        elif value is not None and hasattr(value, "plain"):  # an intrinsic
+            digest.update(Path(value.plain.__code__.co_filename).read_bytes())
     return digest.hexdigest()
 
 
-def _stamp_with_all_sources(dispatcher: Any) -> None:
+def _code(code: types.CodeType) -> str:
+    """A function's code without the lines that it stands in."""
+    constants = [_code(value) if isinstance(value, types.CodeType) else value for value in code.co_consts]
+    return repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
+
+
+def _stamp(dispatcher: Any, digest: str) -> None:
+    """Have Numba's cache go by this digest, and pass over what it cannot read."""
     index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if index is None or not hasattr(index, "_source_stamp"):
         return
-    index._source_stamp = (index._source_stamp, _sources_stamp())
+    index._source_stamp = digest
     read = index._load_index
 
     def read_if_fresh() -> Any:
