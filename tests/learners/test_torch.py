@@ -1,4 +1,6 @@
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,6 +175,14 @@ def test_bad_data_is_named():
         TorchRanker(net).fit(rw.QuerySet([[1.0], [2.0]], [1, 1], qid=1))
     with pytest.raises(InputError, match="feature 0 is missing"):
         TorchRanker(net, standardise=False).fit(rw.QuerySet([[np.nan], [2.0]], [0, 1], qid=1))
+
+
+def test_what_the_page_shows_runs():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "lambda-rules.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    names = {"rw": rw}
+    exec(compile(block, "lambda-rules.md", "exec"), names)
+    assert names["scores"].grad.tolist()[0] < 0
 
 
 def test_without_pytorch_the_extra_is_named(monkeypatch):

@@ -303,7 +303,7 @@ def test_row_kernels_give_the_same_compiled_and_plain(used):
 def test_one_ranked_list_by_itself():
     n, acting = 3, np.empty((3, 3))
     forces.ranked_forces.compiled(
-        forces.count_row.compiled, shapes.step.compiled, np.uint64(n), np.uint64(1), 1.0,
+        forces.count_row.compiled, shapes.step.compiled, np.uint64(n), np.uint64(n), np.uint64(1), 1.0,
         np.array([3.0, 2.0, 1.0]), np.array([0.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0]), np.zeros((1, 3)),
         np.array([1.5]), np.empty(n, np.float32), np.zeros((3, n)), acting,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from rankwright.measures.base import PREPARE, ROW, VALUE, Measure
 from rankwright.measures.lists import Lists, contiguous
 from rankwright.pairwise.lambdas import check_measure, function_type
-from rankwright.pairwise.rules import Rule
+from rankwright.pairwise.rules import FAR, Rule
 from rankwright.pairwise.shapes import FORCE, ONE, Floats, Singles
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
@@ -44,19 +44,9 @@ def _ranked_types() -> Any:
     vector, matrix, number, count = nb.float64[::1], nb.float64[:, ::1], nb.float64, nb.uint64
     pointers = [function_type(signature) for signature in (ROW, FORCE)]
     return nb.void(
-        *pointers,
-        count,
-        count,
-        number,
-        vector,
-        vector,
-        vector,
-        matrix,
-        vector,
-        nb.float32[::1],
-        matrix,
-        matrix,
-    )
+        *pointers, count, count, count, number, vector, vector, vector, matrix, vector, nb.float32[::1],
+        matrix, matrix,
+    )  # fmt: skip
 
 
 @kernel(_ranked_types)
@@ -64,6 +54,7 @@ def ranked_forces(
     row: Callable[..., None],
     force: Callable[..., None],
     n: Any,
+    rows: Any,
     reach: Any,
     constant: float,
     scores: Floats,
@@ -77,7 +68,7 @@ def ranked_forces(
 ) -> None:
     """λ's, their derivatives and potentials of one query in ranked order."""
     out[:, :n] = 0.0
-    for i in range(n):
+    for i in range(rows):
         end = min(n, i + ONE + reach)
         row(i, n, levels, tables, swaps)
         force(i, end, constant, scores, levels, swaps, parameters, pair)
@@ -96,25 +87,15 @@ def ranked_forces(
         out[2, i] += own_cost
 
 
-def _query_types(*signatures: str) -> Callable[[], Any]:
+def _query_types(*signatures: str, counts: int = 0) -> Callable[[], Any]:
     def types() -> Any:
         import numba as nb
 
         offsets = nb.types.Array(nb.int64, 1, "C", readonly=True)
         vector, matrix = nb.float64[::1], nb.float64[:, ::1]
-        pointers = [function_type(signature) for signature in signatures]
+        leading = [*map(function_type, signatures), *[nb.uint64] * counts]
         return nb.void(
-            *pointers,
-            nb.uint64,
-            nb.float64,
-            matrix,
-            offsets,
-            vector,
-            matrix,
-            vector,
-            nb.int64,
-            nb.int64,
-            matrix,
+            *leading, nb.float64, matrix, offsets, vector, matrix, vector, nb.int64, nb.int64, matrix
         )
 
     return types
@@ -137,11 +118,12 @@ def regularise(alpha: float, scores: Floats, weights: Floats, out: Floats) -> No
         out[2, i] += 0.5 * stiff * far * far
 
 
-@kernel(_query_types(PREPARE, ROW, FORCE))
+@kernel(_query_types(PREPARE, ROW, FORCE, counts=2))
 def query_forces(
     prepare: Callable[..., None],
     row: Callable[..., None],
     force: Callable[..., None],
+    rows: Any,
     reach: Any,
     alpha: float,
     ranked: Floats,
@@ -165,20 +147,9 @@ def query_forces(
         n = np.uint64(b - a)
         prepare(n, levels, constants[q], tables)
         ranked_forces(
-            row,
-            force,
-            n,
-            reach,
-            constants[q],
-            scores,
-            levels,
-            weights,
-            tables,
-            parameters,
-            swaps,
-            pair,
-            acting,
-        )
+            row, force, n, min(n, rows), reach, constants[q], scores, levels, weights, tables, parameters,
+            swaps, pair, acting,
+        )  # fmt: skip
         if alpha > 0.0:
             regularise(alpha, scores, weights, acting)
         out[:, a:b] = acting[:, : b - a]
@@ -198,7 +169,6 @@ def ideal_rank(levels: Floats, i: int) -> int:
 @kernel(_query_types(VALUE))
 def query_moves(
     value: Callable[..., float],
-    reach: Any,
     alpha: float,
     ranked: Floats,
     offsets: Integers,
@@ -291,10 +261,10 @@ class Forces:
         """λ's at these scores, one a row as ``lists`` has them."""
         rule, (order, ranked) = self.rule, self.in_order(scores)
         acting, out = np.zeros(ranked.shape), np.empty(ranked.shape)
-        act, pointers = self._kernel()
+        act, leading = self._kernel()
         self.lists.in_chunks(
             lambda begin, end: act(
-                *pointers, np.uint64(rule.reach), rule.alpha, ranked, self.lists.offsets, self.constants,
+                *leading, rule.alpha, ranked, self.lists.offsets, self.constants,
                 self.tables, rule.parameters, begin, end, acting,
             )
         )  # fmt: skip
@@ -324,8 +294,11 @@ class Forces:
         return [prepare.compiled, row.compiled, self.rule.force_kernel.compiled]
 
     def _kernel(self) -> tuple[Callable[..., None], list[Any]]:
-        """The compiled kernel, and what enters it as function pointers."""
-        if self.rule.force_kernel is not None:
-            return query_forces.compiled, self.pointers()
-        assert self.measure is not None
-        return query_moves.compiled, [self.measure.value_kernel.compiled]
+        """The compiled kernel, and what enters it first: function pointers, rows and reach."""
+        rule, measure = self.rule, self.measure
+        if rule.force_kernel is None:
+            assert measure is not None
+            return query_moves.compiled, [measure.value_kernel.compiled]
+        # A swap of two documents behind the cut-off changes nothing.
+        cutoff = measure.cutoff if measure is not None and rule.by_gain else None
+        return query_forces.compiled, [*self.pointers(), np.uint64(cutoff or FAR), np.uint64(rule.reach)]

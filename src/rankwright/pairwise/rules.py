@@ -33,6 +33,9 @@ from rankwright.runtime.kernels import Kernel, kernel
 
 Floats = NDArray[np.float64]
 
+FAR = 2**31
+"""More ranks than any list has."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rule:
@@ -42,6 +45,8 @@ class Rule:
 
     needs_measure: ClassVar[bool] = False
     """Whether the rule means nothing without a measure."""
+    by_gain: ClassVar[bool] = True
+    """Whether there is no force on a pair whose swap changes nothing."""
     force_kernel: ClassVar[Kernel | None] = None
     """The force between two documents (see ``shapes``); None where the rule moves single documents."""
 
@@ -70,7 +75,7 @@ class Rule:
     def reach(self) -> int:
         """How many ranks away the force is felt."""
         given: int | None = getattr(self, "neighbours", None)
-        return 2**31 if given is None else given
+        return FAR if given is None else given
 
     def _check_number(self, name: str, value: object) -> None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -117,6 +122,7 @@ class SpringSmooth(Rule):
     unit: float = 1.0
     neighbours: int | None = None
 
+    by_gain: ClassVar[bool] = False
     force_kernel: ClassVar[Kernel] = shapes.cross_entropy
 
     @property
@@ -264,6 +270,8 @@ class OwnRule(Rule):
     settings: tuple[float, ...] = ()
     breaks: tuple[float, ...] = ()
     neighbours: int | None = None
+
+    by_gain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
