@@ -23,6 +23,7 @@ QUICK = {
     "max_leaf_nodes": 4,
     "epochs": 3,
     "hidden": 3,
+    "batch_size": 4,
     "n_components": 20,
     "max_iter": 5,
 }

@@ -295,3 +295,11 @@ def test_what_was_trained_on_is_in_the_file(tmp_path):
     assert scorer.parameters["learner"] == "RankNet" and scorer.training["epochs"] == 2
     assert repr(scorer) == "NetworkScorer(3 → 3 → 2 → 1)"
     assert np.array_equal(scorer.predict(X), ranker.predict(X))
+
+
+@pytest.mark.parametrize("kind", [rw.RankNet, rw.LambdaRank])
+def test_the_same_net_on_any_number_of_threads(kind):
+    X, y, qid = data((7, 5, 9, 1, 6, 8, 4))
+    fitted = [kind(epochs=2, batch_size=5, hidden=2, n_jobs=jobs).fit(X, y, qid=qid) for jobs in (1, 2, 3)]
+    scores = [ranker.predict(X) for ranker in fitted]
+    assert np.array_equal(scores[0], scores[1]) and np.array_equal(scores[0], scores[2])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,12 @@ from rankwright.learners.base import DEFAULT_MEASURE, Ranker, judge
 from rankwright.learners.nets import (
     TOO_FAR,
     Buffers,
+    Crew,
     NetParameters,
     NetTraining,
     buffer_types,
+    close_batch,
+    crew_types,
     update,
     weights_of,
 )
@@ -41,16 +44,80 @@ from rankwright.pairwise.rules import rule as read_rule
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
 
-Forms = tuple[Callable[..., None], Callable[..., None]]
+
+class Pushed(NamedTuple):
+    """Scores, λ's and their slopes, by row, with what is known of the documents and how they push."""
+
+    known: Known
+    truncation: int
+    sigma: float
+    scores: Floats
+    lambdas: Singles
+    hessians: Singles
+
+
+def _pushed_types() -> Any:
+    import numba as nb
+
+    singles = nb.float32[::1]
+    return nb.types.NamedTuple(
+        (known_types(), nb.int64, nb.float64, nb.float64[::1], singles, singles), Pushed
+    )
+
+
+def _chunk_types() -> Any:
+    import numba as nb
+
+    return nb.float64(
+        function_type(PREPARE), function_type(ROW), nb.uint64[::1], nb.uint64, nb.uint64, net_types(),
+        panel_types(), _pushed_types(), buffer_types(), nb.float32[::1],
+    )  # fmt: skip
+
+
+@kernel(_chunk_types)
+def lambda_chunk(
+    prepare: Callable[..., None],
+    row: Callable[..., None],
+    order: Counts,
+    begin: Any,
+    end: Any,
+    net: Net,
+    panels: Panels,
+    pushed: Pushed,
+    buffers: Buffers,
+    gradient: Singles,
+) -> float:
+    """Add what the λ's of some queries do to the weights; NaN where scores run away."""
+    activations, scores, slopes, _ = buffers
+    for at in range(begin, end):
+        q = order[at]
+        start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
+        first = np.uint64(pushed.known.offsets[q])
+        # 1. All documents forward.
+        forward_group(net.sizes, net.weights, panels.values, start, stop, activations, scores)
+        if not spread(n, scores) * pushed.sigma < TOO_FAR:
+            return np.nan
+        # 2. The λ of each.
+        for i in range(n):
+            pushed.scores[first + i] = scores[i]
+        query_lambdas(
+            prepare, row, pushed.truncation, pushed.sigma, False, False, pushed.scores, pushed.known,
+            np.int64(q), np.int64(q + ONE), pushed.lambdas, pushed.hessians,
+        )  # fmt: skip
+        # 3. All documents backward.
+        slopes[n : stop - start] = np.float32(0)
+        for i in range(n):
+            slopes[i] = -pushed.lambdas[first + i]
+        backward_group(net.sizes, net.weights, panels.values, start, stop, slopes, activations, gradient)
+    return 0.0
 
 
 def _epoch_types() -> Any:
     import numba as nb
 
-    return nb.boolean(
-        function_type(PREPARE), function_type(ROW), nb.int64, nb.float64, nb.uint64[::1], nb.uint64,
-        nb.float64[::1], net_types(), panel_types(), known_types(), buffer_types(), nb.float64[::1],
-        nb.float32[:, ::1],
+    return nb.void(
+        function_type(PREPARE), function_type(ROW), nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(),
+        panel_types(), _pushed_types(), crew_types(), buffer_types(),
     )  # fmt: skip
 
 
@@ -58,50 +125,26 @@ def _epoch_types() -> Any:
 def lambda_epoch(
     prepare: Callable[..., None],
     row: Callable[..., None],
-    truncation: int,
-    sigma: float,
     order: Counts,
     batch: Any,
     rates: Floats,
     net: Net,
     panels: Panels,
-    known: Known,
+    pushed: Pushed,
+    crew: Crew,
     buffers: Buffers,
-    scores: Floats,
-    acting: Singles,
-) -> bool:
-    """One pass over the queries in this order; whether all is finite. ``scores``, ``acting`` are by row."""
-    activations, own, slopes, _ = buffers
-    queries, lambdas, hessians = np.uint64(order.size), acting[0], acting[1]
+) -> None:
+    """One pass over the queries in this order, with an update a batch; each thread does some chunks of it."""
+    queries, chunks = np.uint64(order.size), np.uint64(crew.costs.size)
     for begin in range(ZERO, queries, batch):
-        end = min(begin + batch, queries)
-        for at in range(begin, end):
-            q = order[at]
-            start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
-            first = np.uint64(known.offsets[q])
-            # 1. All documents forward.
-            forward_group(net.sizes, net.weights, panels.values, start, stop, activations, own)
-            if not spread(n, own) * sigma < TOO_FAR:
-                return False
-            # 2. The λ of each.
-            for i in range(n):
-                scores[first + i] = own[i]
-            query_lambdas(
-                prepare, row, truncation, sigma, False, False, scores, known, np.int64(q), np.int64(q + ONE),
-                lambdas, hessians,
+        size = min(batch, queries - begin)
+        for chunk in range(np.uint64(crew.thread), chunks, np.uint64(crew.threads)):
+            crew.costs[chunk] += lambda_chunk(
+                prepare, row, order, begin + size * chunk // chunks, begin + size * (chunk + ONE) // chunks,
+                net, panels, pushed, buffers, crew.gradients[chunk],
             )  # fmt: skip
-            # 3. All documents backward.
-            slopes[n : stop - start] = np.float32(0)
-            for i in range(n):
-                slopes[i] = -lambdas[first + i]
-            backward_group(
-                net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient
-            )
-        # 4. One update.
-        share = np.float64(end - begin) / np.float64(queries)
-        if not update(rates, share, net):
-            return False
-    return True
+        if not close_batch(crew, rates, np.float64(size) / np.float64(queries), net):
+            return
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -161,15 +204,18 @@ class LambdaRank(NetParameters, Ranker):
         lambdas = Lambdas(lists, measure, weights=documents, query_weight=own, sigma=self.sigma)
         assert measure.prepare_kernel is not None and measure.row_kernel is not None
         forms = measure.prepare_kernel.compiled, measure.row_kernel.compiled
-        scores, acting = np.zeros(len(queries)), np.zeros((2, len(queries)), np.float32)
+        n, batch = len(queries), np.uint64(self.batch_size)
+        acting = np.zeros(n, np.float32), np.zeros(n, np.float32)
+        pushed = Pushed(lambdas.known, lambdas.truncation, lambdas.sigma, np.zeros(n), *acting)
 
         def epoch(training: NetTraining, order: Counts, rates: Floats) -> bool:
-            return bool(
-                lambda_epoch(
-                    *forms, lambdas.truncation, lambdas.sigma, order, np.uint64(self.batch_size), rates,
-                    training.net, training.panels, lambdas.known, training.buffers, scores, acting,
+            run = lambda_epoch.compiled
+            _, finite = training.together(
+                lambda crew, buffers: run(
+                    *forms, order, batch, rates, training.net, training.panels, pushed, crew, buffers
                 )
-            )  # fmt: skip
+            )
+            return finite
 
         return epoch
 
@@ -199,7 +245,7 @@ def follow(
 ) -> bool:
     """One update by the forces of a batch of queries; whether all is finite."""
     net, panels = training.net, training.panels
-    activations, scores, slopes, _ = training.buffers
+    activations, scores, slopes, _ = training.buffers[0]
     for q in batch:
         start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
         forward_group(net.sizes, net.weights, panels.values, start, stop, activations, scores)

@@ -19,8 +19,11 @@ from rankwright.networks.panels import Panels, empty_panels, fill_group, score_g
 from rankwright.networks.training import Descent, Record
 from rankwright.pairwise.pairs import Pairs, by_label, pairs_of_labels, pairs_of_preferences
 from rankwright.pairwise.tasks import SCRATCH_LINES
+from rankwright.runtime.arrays import Integers
+from rankwright.runtime.barrier import meet, new_barrier
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
+from rankwright.runtime.threads import thread_count, together
 from rankwright.scorers import LinearScorer, NetworkScorer, Scorer, Standardising, Transform
 from rankwright.scorers.transform import UNCHANGED
 
@@ -28,6 +31,8 @@ STARTS = ("scaled", "small")
 TOO_FAR = np.float32(1e6)
 """Scores of one query that lie so far apart, in units of 1/σ, are those of a net that has run away."""
 ROWS_AT_ONCE = 1 << 14
+CHUNKS = 16
+"""Parts of a batch, each with a gradient of its own: the most threads that it can keep busy."""
 
 
 class Buffers(NamedTuple):
@@ -64,6 +69,52 @@ def update(rates: Floats, share: float, net: Net) -> bool:
     return step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights)
 
 
+class Crew(NamedTuple):
+    """The threads of an epoch: which of them this is, and what they share.
+
+    A batch is cut into chunks, as many on any number of threads; each chunk has its own gradient and cost.
+    """
+
+    thread: int
+    threads: int
+    barrier: Integers
+    gradients: Singles
+    costs: Floats
+    ended: Integers
+
+
+def crew_types() -> Any:
+    """Numba's type of a crew."""
+    import numba as nb
+
+    line = nb.int64[::1]
+    return nb.types.NamedTuple((nb.int64, nb.int64, line, nb.float32[:, ::1], nb.float64[::1], line), Crew)
+
+
+def _close_types() -> Any:
+    import numba as nb
+
+    return nb.boolean(crew_types(), nb.float64[::1], nb.float64, net_types())
+
+
+@kernel(_close_types)
+def close_batch(crew: Crew, rates: Floats, share: float, net: Net) -> bool:
+    """Wait for all chunks of a batch, add up their gradients in order, and update; whether to go on.
+
+    Training ends where a cost is NaN, which is how chunks tell of scores that have run away.
+    """
+    meet(crew.barrier, crew.threads)
+    if crew.thread == 0:
+        for chunk in range(crew.costs.size):
+            for k in range(net.gradient.size):
+                net.gradient[k] += crew.gradients[chunk, k]
+                crew.gradients[chunk, k] = np.float32(0)
+        if np.isnan(crew.costs.sum()) or not update(rates, share, net):
+            crew.ended[0] = 1
+    meet(crew.barrier, crew.threads)
+    return bool(crew.ended[0] == 0)
+
+
 def buffers(panels: Panels, sizes: tuple[int, ...]) -> Buffers:
     """Room for the longest of these queries."""
     longest = int(np.diff(panels.starts.astype(np.int64)).max(initial=0))
@@ -96,6 +147,7 @@ class NetParameters:
     early_stopping_rounds: int | None = None
     l2_regularization: float = 0.0
     random_state: Any = 0
+    n_jobs: int | None = None
 
 
 class NetTraining:
@@ -126,7 +178,9 @@ class NetTraining:
         weights = self._random_weights() if isinstance(start, str) else given_weights(start, self.sizes)
         self.net: Net = net(self.sizes, weights, float(learner.l2_regularization))
         self.panels = panels_of(queries, self.transform, order)
-        self.buffers = buffers(self.panels, self.sizes)
+        self.chunks = min(CHUNKS, int(learner.batch_size))
+        self.threads = min(thread_count(learner.n_jobs), self.chunks)
+        self.buffers = [buffers(self.panels, self.sizes) for _ in range(self.threads)]
         self._judged = None
         if valid is not None and valid.labels is not None:
             self._judged = judge(learner.selection_measure, valid), panels_of(valid, self.transform)
@@ -156,6 +210,19 @@ class NetTraining:
         history = self.descent.run(self.net, len(trained), once, self._random_weights, self.random, progress)
         self.learner.history_ = history
         self.learner.scorer_ = self._scorer(len(history))
+
+    def together(self, epoch: Callable[[Crew, Buffers], Any]) -> tuple[float, bool]:
+        """Run an epoch's kernel on all threads; its cost, and whether it came to its end."""
+        barrier, ended = new_barrier(), np.zeros(1, np.int64)
+        gradients = np.zeros((self.chunks, len(self.net.exact)), np.float32)
+        costs = np.zeros(self.chunks)
+        together(
+            lambda thread: epoch(
+                Crew(thread, self.threads, barrier, gradients, costs, ended), self.buffers[thread]
+            ),
+            self.threads,
+        )
+        return float(costs.sum()), not ended[0]
 
     def scores(self, panels: Panels) -> Floats:
         """What the net, as it is now, makes of documents in panels, by stored row."""

@@ -27,9 +27,12 @@ from rankwright.learners.base import DEFAULT_MEASURE, Ranker
 from rankwright.learners.nets import (
     TOO_FAR,
     Buffers,
+    Crew,
     NetParameters,
     NetTraining,
     buffer_types,
+    close_batch,
+    crew_types,
     label_order,
     pairs_of,
     rows_of,
@@ -58,41 +61,74 @@ from rankwright.runtime.kernels import kernel
 TRAININGS = ("v2", "v1", "pair")
 
 
+def _chunk_types() -> Any:
+    import numba as nb
+
+    size = nb.uint64
+    return nb.float64(
+        nb.uint64[::1], size, size, net_types(), panel_types(), task_types(), buffer_types(), nb.float32[::1]
+    )
+
+
+@kernel(_chunk_types)
+def factored_chunk(
+    order: Counts,
+    begin: Any,
+    end: Any,
+    net: Net,
+    panels: Panels,
+    task: Task,
+    buffers: Buffers,
+    gradient: Singles,
+) -> float:
+    """Add the gradient of some queries; their cost, NaN where scores run away."""
+    activations, scores, slopes, scratch = buffers
+    cost = 0.0
+    for at in range(begin, end):
+        q = order[at]
+        start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
+        # 1. All documents forward.
+        forward_group(net.sizes, net.weights, panels.values, start, stop, activations, scores)
+        if not spread(n, scores) * task.sigma < TOO_FAR:
+            return np.nan
+        # 2. The slope of each, from all of its pairs.
+        cost += query_slopes(task, q, n, start, stop, scores, scratch, slopes)
+        # 3. All documents backward.
+        backward_group(net.sizes, net.weights, panels.values, start, stop, slopes, activations, gradient)
+    return cost
+
+
 def _factored_types() -> Any:
     import numba as nb
 
-    return nb.types.Tuple((nb.float64, nb.boolean))(
-        nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(), panel_types(), task_types(), buffer_types()
-    )
+    return nb.void(
+        nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(), panel_types(), task_types(), crew_types(),
+        buffer_types(),
+    )  # fmt: skip
 
 
 @kernel(_factored_types)
 def factored_epoch(
-    order: Counts, batch: Any, rates: Floats, net: Net, panels: Panels, task: Task, buffers: Buffers
-) -> tuple[float, bool]:
-    """One pass over the queries in this order; the cost, and whether all is finite."""
-    activations, scores, slopes, scratch = buffers
-    cost, queries = 0.0, np.uint64(order.size)
+    order: Counts,
+    batch: Any,
+    rates: Floats,
+    net: Net,
+    panels: Panels,
+    task: Task,
+    crew: Crew,
+    buffers: Buffers,
+) -> None:
+    """One pass over the queries in this order, with an update a batch; each thread does some chunks of it."""
+    queries, chunks = np.uint64(order.size), np.uint64(crew.costs.size)
     for begin in range(ZERO, queries, batch):
-        end = min(begin + batch, queries)
-        for at in range(begin, end):
-            q = order[at]
-            start, stop, n = panels.starts[q], panels.starts[q + ONE], panels.counts[q]
-            # 1. All documents forward.
-            forward_group(net.sizes, net.weights, panels.values, start, stop, activations, scores)
-            if not spread(n, scores) * task.sigma < TOO_FAR:
-                return cost, False
-            # 2. The slope of each, from all of its pairs.
-            cost += query_slopes(task, q, n, start, stop, scores, scratch, slopes)
-            # 3. All documents backward.
-            backward_group(
-                net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient
-            )
-        # 4. One update.
-        share = np.float64(end - begin) / np.float64(queries)
-        if not update(rates, share, net):
-            return cost, False
-    return cost, True
+        size = min(batch, queries - begin)
+        for chunk in range(np.uint64(crew.thread), chunks, np.uint64(crew.threads)):
+            crew.costs[chunk] += factored_chunk(
+                order, begin + size * chunk // chunks, begin + size * (chunk + ONE) // chunks,
+                net, panels, task, buffers, crew.gradients[chunk],
+            )  # fmt: skip
+        if not close_batch(crew, rates, np.float64(size) / np.float64(queries), net):
+            return
 
 
 def _paired_types() -> Any:
@@ -208,7 +244,8 @@ class RankNet(NetParameters, Ranker):
     def _epoch(self, training: NetTraining, task: Task) -> Callable[[Counts, Floats], tuple[float, bool]]:
         net, panels, batch = training.net, training.panels, np.uint64(self.batch_size)
         if self.training == "v2":
-            room = training.buffers
-            return lambda order, rates: factored_epoch(order, batch, rates, net, panels, task, room)
+            return lambda order, rates: training.together(
+                lambda crew, buffers: factored_epoch(order, batch, rates, net, panels, task, crew, buffers)
+            )
         rows, each = rows_of(training.queries, training.transform), self.training == "pair"
         return lambda order, rates: paired_epoch(order, batch, each, rates, net, rows, task)

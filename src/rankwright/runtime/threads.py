@@ -43,6 +43,20 @@ def in_chunks(work: Callable[[int, int], Any], bounds: Sequence[int], n_jobs: in
     return list(_pool(threads).map(lambda piece: work(*piece), pieces))
 
 
+def together(work: Callable[[int], Any], threads: int) -> list[Any]:
+    """Call ``work(0)``, ``work(1)``, … all at once, each on a thread of its own; results in order.
+
+    Unlike chunks, they may wait for each other (``runtime.barrier``).
+
+    >>> together(lambda thread: thread * thread, 3)
+    [0, 1, 4]
+    """
+    if threads == 1:
+        return [work(0)]
+    with ThreadPoolExecutor(threads, thread_name_prefix="rankwright") as pool:
+        return list(pool.map(work, range(threads)))
+
+
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="rankwright")
