@@ -1,0 +1,183 @@
+"""What factoring RankNet's gradient saves (2006 section 6.1 and Figure 1).
+
+    python -m benchmarks.ranknet_speedup [--v1 16000] [--v2 512000]
+
+V1 takes both documents of each pair forward and backward, V2 each document once, with its slope summed over
+its pairs. Both update once a query, and start from the same weights.
+
+Left panel: epochs on data of the web set's shape (26 documents a query, 367 features, five levels), for one
+layer and for two. V2 is to be at least 5.1 and 8.0 times faster, the paper's figures.
+
+Right panel: one query of more and more documents of the artificial data (50 features), up to as many as
+``--v1`` and ``--v2`` say. V2's time in the net and in the pairs are told apart: the net is linear in the
+documents, the pairs quadratic, so V2's slope grows with the share of the pairs. The paper's slopes were 1.943
+for V1 and 1.185 for V2; the faster the net, the steeper V2.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import rankwright as rw
+from benchmarks.common import arguments, interleaved, table, write_json
+from rankwright.learners.nets import NetTraining, label_order, weights_of
+from rankwright.networks.net import layers, random_weights
+from rankwright.networks.panels import backward_group, forward_group
+from rankwright.pairwise.tasks import query_slopes, task_of_labels
+
+HIDDEN = (0, 10)
+BOUNDS = {0: 5.1, 10: 8.0}
+WEB = {"queries": 1000, "documents": 26, "features": 367}
+ARTIFICIAL_FEATURES = 50
+FIRST = 1000
+PAPER = {"v1": 1.943, "v2": 1.185}
+
+
+def random_data(queries: int, documents: int, features: int) -> rw.QuerySet:
+    """Features of no meaning with web-like labels: time depends on shapes and labels only."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((queries * documents, features), np.float32)
+    y = random.choice(5, queries * documents, p=(0.45, 0.3, 0.15, 0.07, 0.03)).astype(float)
+    return rw.QuerySet(X, y, qid=np.repeat(np.arange(queries), documents))
+
+
+def learner(training: str, hidden: int, features: int, epochs: int = 1) -> rw.RankNet:
+    sizes = (features, *(hidden,) * (hidden > 0), 1)
+    return rw.RankNet(
+        hidden=hidden, training=training, standardise=False, optimiser="sgd", learning_rate=1e-6,
+        epochs=epochs, init=layers(sizes, random_weights(sizes, "scaled", np.random.default_rng(1))),
+    )  # fmt: skip
+
+
+def epoch_seconds(data: rw.QuerySet, training: str, hidden: int) -> tuple[float, float]:
+    """The seconds of an epoch (the second of two, where the first is short), and the mean cost after it."""
+    ranker = learner(training, hidden, data.n_features, epochs=2 if len(data) < 100_000 else 1).fit(data)
+    ends = [record["seconds"] for record in ranker.history_]
+    return float(np.diff(ends, prepend=0.0)[-1]), ranker.history_[-1]["cost"]
+
+
+def web_rows(repeats: int) -> list[dict[str, Any]]:
+    data = random_data(**WEB)
+    rows = []
+    for hidden in HIDDEN:
+        seconds: dict[str, list[float]] = {"v1": [], "v2": []}
+        costs = {}
+        for _ in range(repeats):
+            for training in seconds:
+                spent, costs[training] = epoch_seconds(data, training, hidden)
+                seconds[training].append(spent)
+        v1, v2 = (float(np.median(seconds[training])) for training in ("v1", "v2"))
+        rows.append(
+            {
+                "layers": 1 + (hidden > 0),
+                "V1 ms": v1 * 1e3,
+                "V2 ms": v2 * 1e3,
+                "ratio": v1 / v2,
+                "asked": BOUNDS[hidden],
+                "": "OK" if v1 / v2 >= BOUNDS[hidden] else "FAIL",
+                "V1 cost": round(costs["v1"], 5),
+                "V2 cost": round(costs["v2"], 5),
+            }
+        )
+    return rows
+
+
+def parts(documents: int, hidden: int, repeats: int) -> dict[str, float]:
+    """The seconds that V2 spends in the net and in the pairs of one query."""
+    data = random_data(1, documents, ARTIFICIAL_FEATURES)
+    training = NetTraining(learner("v2", hidden, data.n_features), data, None, label_order(data))
+    net, panels, buffers = training.net, training.panels, training.buffers[0]
+    assert data.labels is not None
+    task, _ = task_of_labels(data.labels, data.offsets, panels.starts.astype(np.int64), *weights_of(data))
+    span = panels.starts[0], panels.starts[1]
+
+    def in_net() -> None:
+        forward_group(net.sizes, net.weights, panels.values, *span, buffers.activations, buffers.scores)
+        backward_group(
+            net.sizes, net.weights, panels.values, *span, buffers.slopes, buffers.activations, net.gradient
+        )
+
+    def in_pairs() -> None:
+        query_slopes(
+            task, np.uint64(0), panels.counts[0], *span, buffers.scores, buffers.scratch, buffers.slopes
+        )
+
+    works: dict[str, Callable[[], None]] = {"net": in_net, "pairs": in_pairs}
+    if documents > 50_000:  # a minute each: once is enough
+        return {name: _once(work) for name, work in works.items()}
+    return interleaved(works, repeats)
+
+
+def _once(work: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def size_rows(hidden: int, most_v1: int, most_v2: int, repeats: int) -> list[dict[str, Any]]:
+    rows = []
+    documents = FIRST
+    while documents <= max(most_v1, most_v2):
+        row: dict[str, Any] = {"layers": 1 + (hidden > 0), "documents": documents}
+        v2 = parts(documents, hidden, repeats) if documents <= most_v2 else None
+        v1 = None
+        if documents <= most_v1:
+            v1 = epoch_seconds(random_data(1, documents, ARTIFICIAL_FEATURES), "v1", hidden)[0]
+        row["V1 s"] = v1 if v1 is not None else "-"
+        row["V2 s"] = sum(v2.values()) if v2 else "-"
+        row["of it net"] = v2["net"] if v2 else "-"
+        row["of it pairs"] = v2["pairs"] if v2 else "-"
+        row["V1 / V2"] = v1 / sum(v2.values()) if v1 is not None and v2 else "-"
+        rows.append(row)
+        documents *= 2
+    return rows
+
+
+def slope(rows: list[dict[str, Any]], column: str, least: int = 4000) -> float:
+    """The slope of log seconds over log documents; from 4,000 documents on, as in the paper, if there are."""
+    known = [row for row in rows if row[column] != "-"]
+    points = [row for row in known if row["documents"] >= least]
+    points = points if len(points) > 1 else known
+    x, y = ([np.log(row[name]) for row in points] for name in ("documents", column))
+    return float(np.polyfit(x, y, 1)[0]) if len(points) > 1 else float("nan")
+
+
+def main() -> None:
+    """Print both panels and the slopes."""
+    parser = arguments(__doc__)
+    parser.add_argument("--v1", type=int, default=16_000, help="V1 up to so many documents (%(default)s)")
+    parser.add_argument("--v2", type=int, default=64_000, help="V2 up to so many documents (%(default)s)")
+    options = parser.parse_args()
+    learner("v2", 3, 2).fit([[0, 1], [1, 0]], [0, 1], qid=0)  # compile
+    learner("v1", 3, 2).fit([[0, 1], [1, 0]], [0, 1], qid=0)
+    web = web_rows(options.repeats)
+    print("an epoch of {queries} queries x {documents} documents x {features} features".format(**WEB))
+    print(table(web), end="\n\n")
+    sizes, slopes = [], []
+    for hidden in HIDDEN:
+        rows = size_rows(hidden, options.v1, options.v2, options.repeats)
+        sizes += rows
+        found = {name: slope(rows, f"{name.upper()} s") for name in PAPER}
+        nets, pairs = slope(rows, "of it net"), slope(rows, "of it pairs")
+        slopes.append(
+            {
+                "layers": 1 + (hidden > 0),
+                **{f"slope of {name.upper()}": value for name, value in found.items()},
+                "of V2's net": nets,
+                "of V2's pairs": pairs,
+                **{f"the paper's {name.upper()}": value for name, value in PAPER.items()},
+            }
+        )
+    print("one query of more and more documents")
+    print(table(sizes), end="\n\n")
+    print(table(slopes))
+    if options.json:
+        write_json(options.json, [*web, *sizes, *slopes])
+
+
+if __name__ == "__main__":
+    main()
