@@ -28,15 +28,14 @@ def weighted_sum(gains: Floats, constant: float, ranks: Floats) -> float:
 
 @kernel(PREPARE)
 def weighted_prepare(n: int, gains: Floats, constant: float, tables: Floats) -> None:
-    """Rank weights times the constant."""
-    for r in range(n):
-        tables[1, r] = tables[0, r] * constant
+    """The constant alone."""
+    tables[1, 0] = constant
 
 
 @kernel(ROW, fastmath={"contract", "nsz"})
 def weighted_row(i: int, n: int, gains: Floats, tables: Floats, out: Singles) -> None:
-    """(gⱼ − gᵢ)(wᵢ − wⱼ): all that a swap changes in a weighted sum."""
-    weights = tables[1]
+    """(gⱼ − gᵢ)(wᵢ − wⱼ) times the constant: all that a swap changes in a weighted sum."""
+    weights, constant = tables[0], tables[1, 0]
     gain, weight = gains[i], weights[i]
     for j in range(i + ONE, n):
-        out[j] = np.float32((gains[j] - gain) * (weight - weights[j]))
+        out[j] = np.float32((gains[j] - gain) * (weight - weights[j]) * constant)

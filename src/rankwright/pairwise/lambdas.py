@@ -74,6 +74,46 @@ def _pair_types() -> Any:
     )  # fmt: skip
 
 
+@kernel(inline=True)
+def pairs_below(
+    i: Any,
+    begin: Any,
+    length: Any,
+    sigma: np.float32,
+    near: np.float32,
+    slope: np.float32,
+    scores: Singles,
+    levels: Codes,
+    weights: Singles,
+    swaps: Singles,
+    lambdas: Singles,
+    hessians: Singles,
+) -> tuple[np.float32, np.float32, np.float32]:
+    """The pairs of the document at rank i with ``length`` documents from rank ``begin`` on.
+
+    Returns what is left to add to its own λ and w, and the sum of |λᵢⱼ|.
+    """
+    score, level, weight = scores[i], levels[i], sigma * weights[i]
+    up, bend, total = ZERO, ZERO, ZERO
+    for lane in range((length + LANES - UNSIGNED_ONE) // LANES * LANES):
+        j = begin + lane
+        distance = score - scores[j]
+        e = exponential(-sigma * distance)
+        divisor = near + slope * distance
+        inverse = ONE / ((ONE + e) * divisor)
+        size = abs(swaps[j]) * weights[j] * weight * inverse
+        size = size if levels[j] != level else ZERO
+        right = size * e
+        force = right if levels[j] < level else -size  # on i: up where the pair stands right
+        curve = right * inverse * divisor
+        lambdas[j] -= force
+        hessians[j] += curve
+        up += force
+        bend += curve
+        total += abs(force)
+    return up, bend, total
+
+
 @kernel(_pair_types, fastmath={"reassoc", "contract", "arcp", "nsz"})
 def pair_rows(
     row: Callable[..., None],
@@ -101,34 +141,31 @@ def pair_rows(
     apart = by_distance and scores[0] != scores[n - UNSIGNED_ONE]
     near, slope = (NEAR, ONE) if apart else (ONE, ZERO)
     total = 0.0
+    if n <= BLOCK:
+        for i in range(rows):
+            row(i, n, gains, tables, swaps)
+            below = i + UNSIGNED_ONE
+            up, bend, size = pairs_below(
+                i, below, n - below, sigma, near, slope, scores, levels, weights, swaps, lambdas, hessians
+            )
+            lambdas[i] += up
+            hessians[i] += bend
+            total += np.float64(size)
+        return total
+    # The same for long lists: what a document is pushed by adds up in double precision from block to block.
     for i in range(rows):
         row(i, n, gains, tables, swaps)
-        score, level, weight = scores[i], levels[i], sigma * weights[i]
-        up, bend = 0.0, 0.0
+        all_up, all_bend = 0.0, 0.0
         for begin in range(i + UNSIGNED_ONE, n, BLOCK):
-            block_up, block_bend, block_total = ZERO, ZERO, ZERO
             length = min(BLOCK, n - begin)
-            for lane in range((length + LANES - UNSIGNED_ONE) // LANES * LANES):
-                j = begin + lane
-                distance = score - scores[j]
-                e = exponential(-sigma * distance)
-                divisor = near + slope * distance
-                inverse = ONE / ((ONE + e) * divisor)
-                size = abs(swaps[j]) * weights[j] * weight * inverse
-                size = size if levels[j] != level else ZERO
-                right = size * e
-                force = right if levels[j] < level else -size  # on i: up where the pair stands right
-                curve = right * inverse * divisor
-                lambdas[j] -= force
-                hessians[j] += curve
-                block_up += force
-                block_bend += curve
-                block_total += abs(force)
-            up += np.float64(block_up)
-            bend += np.float64(block_bend)
-            total += np.float64(block_total)
-        lambdas[i] += np.float32(up)
-        hessians[i] += np.float32(bend)
+            up, bend, size = pairs_below(
+                i, begin, length, sigma, near, slope, scores, levels, weights, swaps, lambdas, hessians
+            )
+            all_up += np.float64(up)
+            all_bend += np.float64(bend)
+            total += np.float64(size)
+        lambdas[i] += np.float32(all_up)
+        hessians[i] += np.float32(all_bend)
     return total
 
 
