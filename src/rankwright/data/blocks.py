@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -42,21 +43,27 @@ class Block(NamedTuple):
         return self.first_line + self.text.count(NEWLINE, 0, position)
 
 
-def read_blocks(path: str | os.PathLike[str]) -> Iterator[Block]:
-    r"""The blocks of a file, the first one small; the next is read while one is at work.
+@contextlib.contextmanager
+def read_blocks(path: str | os.PathLike[str]) -> Iterator[Iterator[Block]]:
+    r"""Open a file to read its blocks, the first one small; the next is read while one is at work.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.txt"
     >>> _ = path.write_text("1 qid:7 1:0.5\n0 qid:7")
-    >>> [(bytes(block.text[: block.cuts[-1]]), block.lines, block.completed) for block in read_blocks(path)]
+    >>> with read_blocks(path) as blocks:
+    ...     [(bytes(block.text[: block.cuts[-1]]), block.lines, block.completed) for block in blocks]
     [(b'1 qid:7 1:0.5\n0 qid:7\n', [2], True)]
     """
     with open_binary(path) as file, ThreadPoolExecutor(1, thread_name_prefix="rankwright-read") as reader:
-        blocks = _blocks(file, path)
+        # Only this function waits for the thread: a generator may be closed anywhere, in that thread too.
+        yield _read_ahead(_blocks(file, path), reader)
+
+
+def _read_ahead(blocks: Iterator[Block], reader: ThreadPoolExecutor) -> Iterator[Block]:
+    coming = reader.submit(next, blocks, None)
+    while (block := coming.result()) is not None:
         coming = reader.submit(next, blocks, None)
-        while (block := coming.result()) is not None:
-            coming = reader.submit(next, blocks, None)
-            yield block
+        yield block
 
 
 def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[Block]:

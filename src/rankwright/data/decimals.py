@@ -50,7 +50,10 @@ def nearest_single(whole: int, power: int) -> tuple[np.float32, bool]:
     while power < 0 and whole % 10 == 0:
         whole //= 10
         power += 1
-    if whole >= EXACT or power > 0 or power < -12:
+    while power > 0 and whole < EXACT:
+        whole *= 10
+        power -= 1
+    if whole >= EXACT or power < -12:
         return low, False
     # A middle has 25 bits and 10^12 has 28 once its factors of two are set aside: their product is exact.
     middle = (np.float64(low) + np.float64(high)) * 0.5
@@ -67,21 +70,21 @@ def nearest_single_of(text: str) -> np.float32:
     [16777216.0, 16777218.0]
     """
     double = float(text)
-    if abs(double) >= OVERFLOW:
-        below = (
-            decimal.Decimal(text).copy_abs() < decimal.Decimal(OVERFLOW) if math.isfinite(double) else False
-        )
-        return np.float32(math.copysign(2.0**128 - 2.0**104 if below else math.inf, double))
-    single = np.float32(double)
-    # Rounding twice goes wrong only where the first rounding lands on the middle of two float32s.
-    towards = np.float32(math.copysign(math.inf, double - float(single)))
-    neighbour = np.nextafter(single, towards)
-    if double == float(single) or float(single) + float(neighbour) != 2.0 * double:
+    with np.errstate(over="ignore"):
+        single = np.float32(double)
+        below, above = (np.float32(math.nextafter(double, end)) for end in (-math.inf, math.inf))
+    # Rounding twice goes wrong only where the first rounding lands on the middle of two float32s. Beyond the
+    # last of them stands 2^128 for infinity.
+    if math.isinf(double) or below == above or 2.0 * double != _bounded(below) + _bounded(above):
         return single
     exact, middle = decimal.Decimal(text), decimal.Decimal(double)
     if exact == middle:
         return single
-    return max(single, neighbour) if exact > middle else min(single, neighbour)
+    return above if exact > middle else below
+
+
+def _bounded(single: np.float32) -> float:
+    return max(-(2.0**128), min(2.0**128, float(single)))
 
 
 @kernel()
@@ -180,3 +183,19 @@ def scan_exponent(text: bytes, at: int) -> tuple[int, int]:
     if at == first:
         return begin, 0
     return at, -exponent if negative else exponent
+
+
+@kernel()
+def shortest_decimal(value: np.float32) -> tuple[int, int]:
+    """The whole and power with the fewest digits whose nearest float32 is a positive ``value``."""
+    near = np.float64(value)
+    magnitude = math.floor(math.log10(near))
+    for digits in range(1, 9):
+        power = magnitude + 1 - digits
+        whole = int(near / POWERS[power - LOWEST] + 0.5)
+        # Of two decimals within reach, the more distant one may be the one that is nearest to a power of two.
+        for candidate in (whole, whole + 1, whole - 1):
+            if nearest_single(candidate, power) == (value, True):
+                return candidate, power
+    # Nine digits tell any two float32s apart.
+    return int(near / POWERS[magnitude - 8 - LOWEST] + 0.5), magnitude - 8

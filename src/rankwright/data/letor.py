@@ -12,9 +12,10 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwright.data.blocks import Block, read_blocks
 from rankwright.data.decimals import PADDING, nearest_single_of
@@ -28,7 +29,7 @@ from rankwright.runtime.threads import in_chunks
 
 MOST_FEATURES = 1_000_000  # Unless n_features says more.
 HIGHEST_INDEX = 99_999_999  # An index has at most eight digits.
-DOCUMENT = re.compile(rb"\s*docid\s*[=:]\s*(\S+)", re.IGNORECASE)
+DOCUMENT = re.compile(rb"\s*docid\s*=\s*(\S+)", re.IGNORECASE)
 
 
 class Layout(NamedTuple):
@@ -38,6 +39,11 @@ class Layout(NamedTuple):
     width: int
     least: int
     most: int
+
+    @property
+    def bounds(self) -> tuple[int, int, int]:
+        """What the kernel needs beside the columns: where they begin, and which indices are allowed."""
+        return self.first, self.least, self.most
 
 
 def read_letor(
@@ -67,22 +73,23 @@ def read_letor(
     """
     if n_features is not None and not 1 <= n_features < HIGHEST_INDEX:
         raise InputError(f"n_features is {n_features}; give a number from 1 to {HIGHEST_INDEX:,}")
-    if n_features is not None and not 1 <= n_features < HIGHEST_INDEX:
-        raise InputError(f"n_features is {n_features}; give a number from 1 to {HIGHEST_INDEX:,}")
     reader = _Reader(Path(path), n_features, zero_based, scattered, n_jobs)
-    blocks = read_blocks(path)
-    first = next(blocks, None)
-    if first is None:
-        raise InputError(f"{path} has no rows; give a file with at least one document")
-    try:
-        return reader.read(itertools.chain([first], blocks), reader.layout([first]))
-    except _Misfit as misfit:
-        if not Path(path).is_file():
-            raise InputError(
-                f"{misfit}; what is no file is read only once: give n_features and zero_based"
-            ) from None
+    with read_blocks(path) as blocks:
+        first = next(blocks, None)
+        if first is None:
+            raise InputError(f"{path} has no rows; give a file with at least one document")
+        try:
+            return reader.read(itertools.chain([first], blocks), reader.layout([first]))
+        except _Misfit as misfit:
+            if not Path(path).is_file():
+                raise InputError(
+                    f"{misfit}; what is no file is read only once: give n_features and zero_based"
+                ) from None
     # The first block did not say how wide the rows are: ask all of them.
-    return reader.read(read_blocks(path), reader.layout(read_blocks(path)))
+    with read_blocks(path) as blocks:
+        layout = reader.layout(blocks)
+    with read_blocks(path) as blocks:
+        return reader.read(blocks, layout)
 
 
 class _Misfit(InputError):
@@ -102,6 +109,7 @@ class _Reader:
         lowest, highest = NO_INDEX, -1
         for block in blocks:
             nowhere = np.empty((sum(block.lines), 0), np.float32)
+            # What is wrong with a row is said when it is read into its place, in the order of the lines.
             for piece in self._parse(block, self._layout(lowest, -1), nowhere):
                 lowest, highest = min(lowest, piece.lowest), max(highest, piece.highest)
         return self._layout(lowest, highest)
@@ -117,13 +125,14 @@ class _Reader:
         """Parse everything into one matrix."""
         rows = Rows(self.path, layout.width, scattered=self.scattered, limited=self.n_features is None)
         for block in blocks:
-            features = rows.room(block)
-            pieces = self._parse(block, layout, features)
-            for piece in pieces:
+            features = rows.begin(block)
+            for piece in self._parse(block, layout, features):
                 if piece.lowest < layout.first or piece.highest >= layout.first + layout.width:
                     outside = piece.lowest if piece.lowest < layout.first else piece.highest
                     raise _Misfit(f"{self.path}: feature {outside} comes up only after the first rows")
-            rows.add(block, pieces, features)
+                rows.add(piece)
+                if piece.problem is not None:
+                    raise InputError(f"{self.path}, {piece.problem}")
         return rows.queries()
 
     def _parse(self, block: Block, layout: Layout, features: Singles) -> list[Piece]:
@@ -143,28 +152,15 @@ class _Reader:
         labels, runs, comments = np.empty(n), np.empty((n, 3), np.int64), np.empty((n, 2), np.int64)
         # A token takes four bytes or more.
         unsettled = np.empty(((end - begin) // 4 + 1, 3), np.int64)
-        text: Any = bytes(block.text[begin : end + PADDING])
-        if kernel is not parse_rows.plain:
-            text = np.frombuffer(block.text, np.uint8)[begin : end + PADDING]
+        as_bytes = kernel is parse_rows.plain
+        text = (bytes if as_bytes else _byte_array)(memoryview(block.text)[begin : end + PADDING])
         seen = np.full(features.shape[1], -1)
         found = Found(
-            *kernel(
-                text,
-                end - begin,
-                layout.first,
-                layout.least,
-                layout.most,
-                features,
-                labels,
-                runs,
-                comments,
-                unsettled,
-                seen,
-            )
+            *kernel(text, end - begin, *layout.bounds, features, labels, runs, comments, unsettled, seen)
         )
-        self._settle(block, begin, unsettled[: found.unsettled], labels, features, layout)
-        if found.status != FINE:
-            self._complain(block, begin + found.position, found.status, layout)
+        bad = self._settle(block, begin, unsettled[: found.unsettled], labels, features)
+        if bad is None and found.status != FINE:
+            bad = begin + found.position, found.status
         runs[:, 1:] += begin
         return Piece(
             labels[: found.rows],
@@ -172,12 +168,13 @@ class _Reader:
             _documents(block, begin, comments[: found.rows]),
             found.lowest,
             found.highest,
+            None if bad is None else complaint(block, *bad, layout.least, layout.most),
         )
 
     def _settle(
-        self, block: Block, begin: int, unsettled: Integers, labels: Floats, features: Singles, layout: Layout
-    ) -> None:
-        """Give their values to the numbers that the kernel was not sure of."""
+        self, block: Block, begin: int, unsettled: Integers, labels: Floats, features: Singles
+    ) -> tuple[int, int] | None:
+        """Give their values to the numbers that the kernel was not sure of; place and status of a bad one."""
         for row, column, at in unsettled.tolist():
             number = token_at(block.text, begin + at).rpartition(":")[2]
             if column < 0:
@@ -185,18 +182,21 @@ class _Reader:
             else:
                 features[row, column] = value = float(nearest_single_of(number))
             if np.isinf(value):
-                self._complain(block, begin + at, BAD_LABEL if column < 0 else BAD_VALUE, layout)
+                return begin + at, BAD_LABEL if column < 0 else BAD_VALUE
+        return None
 
-    def _complain(self, block: Block, position: int, status: int, layout: Layout) -> NoReturn:
-        raise InputError(f"{self.path}, {complaint(block, position, status, layout.least, layout.most)}")
+
+def _byte_array(text: memoryview) -> NDArray[np.uint8]:
+    return np.frombuffer(text, np.uint8)
 
 
 def _documents(block: Block, begin: int, comments: Integers) -> list[str] | None:
-    """The ids in the comments of some rows, or None if none has a comment."""
+    """The ids in the comments of some rows, or None if there are none."""
     if (comments[:, 0] == comments[:, 1]).all():
         return None
     text = bytes(memoryview(block.text)[begin : begin + int(comments[-1, 1])])
-    return [_document(text[at + 1 : end]) for at, end in comments.tolist()]
+    ids = [_document(text[at + 1 : end]) for at, end in comments.tolist()]
+    return ids if any(ids) else None
 
 
 def _document(comment: bytes) -> str:

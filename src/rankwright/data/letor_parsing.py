@@ -41,14 +41,16 @@ class Found(NamedTuple):
     rows: int
     runs: int
     unsettled: int
-    values: int
     lowest: int
     highest: int
     status: int
     position: int
 
 
-@kernel()
+@kernel(
+    "UniTuple(int64, 7)(uint8[::1], int64, int64, int64, int64, float32[:, ::1], float64[::1], "
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])"
+)
 def parse_rows(
     text: Text,
     end: int,
@@ -61,7 +63,7 @@ def parse_rows(
     comments: Integers,
     unsettled: Integers,
     seen: Integers,
-) -> tuple[int, int, int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int, int, int]:
     """Parse the rows of ``text[:end]``: feature ``first`` goes to column 0, ``least`` to ``most`` may occur.
 
     ``runs`` receives the first row and the query id's begin and end of each run of rows of one query;
@@ -69,7 +71,7 @@ def parse_rows(
     token whose number is left to Python. Features outside the columns are checked and left out. ``seen`` is
     as long as a row of features and holds -1.
     """
-    at = row = n_runs = n_unsettled = n_values = id_begin = id_end = 0
+    at = row = n_runs = n_unsettled = id_begin = id_end = 0
     lowest, highest = NO_INDEX, -1
     status = FINE
     while at < end and status == FINE:
@@ -94,14 +96,13 @@ def parse_rows(
             id_begin, id_end = begin + 4, at
             runs[n_runs, 0], runs[n_runs, 1], runs[n_runs, 2] = row, id_begin, id_end
             n_runs += 1
-        at, status, n_values, lowest, highest, n_unsettled = scan_features(
+        at, status, lowest, highest, n_unsettled = scan_features(
             text,
             at,
             row,
             first,
             least,
             most,
-            n_values,
             lowest,
             highest,
             features,
@@ -115,7 +116,7 @@ def parse_rows(
             comments[row, 1] = at
             at += 1
             row += 1
-    return row, n_runs, n_unsettled, n_values, lowest, highest, status, at
+    return row, n_runs, n_unsettled, lowest, highest, status, at
 
 
 @kernel()
@@ -126,14 +127,13 @@ def scan_features(
     first: int,
     least: int,
     most: int,
-    n_values: int,
     lowest: int,
     highest: int,
     features: Singles,
     seen: Integers,
     unsettled: Integers,
     n_unsettled: int,
-) -> tuple[int, int, int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """The features of one row, up to its comment or end."""
     width = features.shape[1]
     for column in range(width):
@@ -141,7 +141,7 @@ def scan_features(
     while True:
         at = skip_blanks(text, at)
         if byte_at(text, at) == NEWLINE or byte_at(text, at) == HASH:
-            return at, FINE, n_values, lowest, highest, n_unsettled
+            return at, FINE, lowest, highest, n_unsettled
         begin = at
         index = 0
         # Digit by digit: a processor foresees how long the next index is, and need not wait for it.
@@ -151,7 +151,7 @@ def scan_features(
             at += 1
             digit = byte_at(text, at) - ZERO
         if at == begin or byte_at(text, at) != COLON or index < least or index > most:
-            return begin, BAD_FEATURE, n_values, lowest, highest, n_unsettled
+            return begin, BAD_FEATURE, lowest, highest, n_unsettled
         number = at + 1
         negative = byte_at(text, number) == MINUS
         at, whole, power = scan_short_decimal(text, number + negative)
@@ -161,19 +161,20 @@ def scan_features(
         if not (certain and at > number + negative and is_space(byte_at(text, at))):
             at, value, certain = scan_single(text, number)
             if at == number:
-                return begin, BAD_VALUE, n_values, lowest, highest, n_unsettled
-        n_values += 1
+                return begin, BAD_VALUE, lowest, highest, n_unsettled
         lowest, highest = min(lowest, index), max(highest, index)
         column = index - first
         if 0 <= column < width:
             if seen[column] == row:
-                return begin, REPEATED, n_values, lowest, highest, n_unsettled
+                return begin, REPEATED, lowest, highest, n_unsettled
             seen[column] = row
             features[row, column] = value
             if not certain:
-                unsettled[n_unsettled, 0] = row
-                unsettled[n_unsettled, 1] = column
-                unsettled[n_unsettled, 2] = begin
+                unsettled[n_unsettled, 0], unsettled[n_unsettled, 1], unsettled[n_unsettled, 2] = (
+                    row,
+                    column,
+                    begin,
+                )
                 n_unsettled += 1
 
 

@@ -22,7 +22,7 @@ WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,999}")
 class Piece(NamedTuple):
     """What was parsed of one piece of a block: labels, runs of rows of one query, document ids.
 
-    A run is its first row and the begin and end of its query's id in the block.
+    A run is its first row and the begin and end of its query's id in the block. A problem ends the rows.
     """
 
     labels: Floats
@@ -30,6 +30,7 @@ class Piece(NamedTuple):
     documents: list[str] | None
     lowest: int
     highest: int
+    problem: str | None
 
 
 class Rows:
@@ -48,30 +49,31 @@ class Rows:
         self._run_queries: list[int] = []
         self._queries: dict[bytes, int] = {}
 
-    def room(self, block: Block) -> Singles:
-        """Where the features of a block go; views given before must not be used any more."""
+    def begin(self, block: Block) -> Singles:
+        """Where the features of a block go, line by line; views given before must not be used any more."""
         end = self._n + sum(block.lines)
         self._text += len(block.text)
         # A compressed file does not tell how much text is left.
         share = self._size / self._text if self._size >= self._text else 1.2
         try:
-            return self._matrix.rows(self._n, end, int(end * share * 1.02), self._text)
+            self._features = self._matrix.rows(self._n, end, int(end * share * 1.02), self._text)
         except _TooLarge as error:
             raise InputError(f"{self._path}: {error}") from None
+        self._block, self._pieces, self._row = block, 0, 0
+        return self._features
 
-    def add(self, block: Block, pieces: list[Piece], features: Singles) -> None:
-        """Take over the pieces of a block, whose features were parsed line for line."""
-        line = row = 0
-        for piece, lines in zip(pieces, block.lines, strict=True):
-            n = len(piece.labels)
-            if row < line:  # Some lines before held no row.
-                features[row : row + n] = features[line : line + n]
-            self._labels.append(piece.labels)
-            self._documents.append(piece.documents)
-            self._add_runs(block, piece.runs)
-            self._n += n
-            row += n
-            line += lines
+    def add(self, piece: Piece) -> None:
+        """Take over the next piece of the block."""
+        n = len(piece.labels)
+        line, row = sum(self._block.lines[: self._pieces]), self._row
+        if row < line:  # Some lines before held no row.
+            self._features[row : row + n] = self._features[line : line + n]
+        self._labels.append(piece.labels)
+        self._documents.append(piece.documents)
+        self._add_runs(self._block, piece.runs)
+        self._n += n
+        self._row += n
+        self._pieces += 1
 
     def _add_runs(self, block: Block, runs: Integers) -> None:
         for row, begin, end in runs.tolist():
