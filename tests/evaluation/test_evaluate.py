@@ -207,7 +207,7 @@ def test_small_inputs_use_kernels_that_are_compiled_already(monkeypatch):
     rng = np.random.default_rng(5)
     scores, labels, qid = rng.normal(size=300).round(1), rng.integers(0, 4, 300), np.repeat(np.arange(20), 15)
     small = rw.evaluate(scores, labels, NAIVE, qid=qid)
-    monkeypatch.setattr(Lists, "is_small", False)
+    monkeypatch.setattr(Lists, "stays_plain", lambda self, *kernels: False)
     large = rw.evaluate(scores, labels, NAIVE, qid=qid)
     for measure in small:
         np.testing.assert_array_equal(large[measure].per_query, small[measure].per_query)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwright.measures import measure
-from rankwright.measures.lists import Lists, mean_value, number_labels
+from rankwright.measures.lists import PLAIN_IN_ALL, Lists, mean_value, number_labels
 from rankwright.runtime.errors import InputError
+from rankwright.runtime.kernels import kernel
 
 LABELS = st.sampled_from([0.0, 1.0, 2.0, 7.0, 1023.0, 1024.0, 0.5, -1.0, 1e300, np.inf, np.nan])
 
@@ -97,3 +99,30 @@ def test_mean_is_exactly_rounded_and_weighted():
     assert mean_value(np.array([1.0, 0.0, np.nan]), np.array([3.0, 1.0, 9.0])) == 0.75
     assert np.isnan(mean_value(np.array([np.nan])))
     assert np.isnan(mean_value(np.array([1.0]), np.array([0.0])))
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled with the JIT off")
+def test_small_data_evaluated_again_and_again_is_worth_a_compiler(monkeypatch):
+    @kernel("float64(float64)", cache=False)
+    def half(x: float) -> float:
+        return x / 2
+
+    lists = Lists(np.zeros(10), np.array([0, 10]))
+    monkeypatch.setattr(Lists, "plain_documents", PLAIN_IN_ALL - 15)
+    forms = [lists.forms(half)[0] for _ in range(3)]
+    assert forms == [half.plain, half.compiled, half.compiled]
+
+
+def test_long_lists_and_much_data_are_compiled_for_at_once(monkeypatch):
+    monkeypatch.setattr(Lists, "plain_documents", 0)
+
+    def plain(sizes):
+        lists = Lists(np.zeros(sum(sizes)), np.concatenate([[0], np.cumsum(sizes)]))
+        return lists.stays_plain(never_compiled)
+
+    @kernel("float64(float64)", cache=False)
+    def never_compiled(x: float) -> float:
+        raise AssertionError
+
+    assert plain([1000]) and not plain([1001])
+    assert plain([100] * 500) and not plain([100] * 500 + [1])

@@ -79,11 +79,9 @@ CASES = [
 def test_plain_and_compiled_give_the_same_bits(text, ties, monkeypatch):
     chosen = measure(text)
     lists, scores = some_lists()
-    monkeypatch.setattr(Lists, "is_small", True)
-    monkeypatch.setattr(Lists, "forms", lambda self, *kernels: [kernel.plain for kernel in kernels])
+    monkeypatch.setattr(Lists, "stays_plain", lambda self, *kernels: True)
     plain = lists.ranked(scores).values(chosen, ties)
-    monkeypatch.setattr(Lists, "is_small", False)
-    monkeypatch.setattr(Lists, "forms", lambda self, *kernels: [kernel.compiled for kernel in kernels])
+    monkeypatch.setattr(Lists, "stays_plain", lambda self, *kernels: False)
     again, _ = some_lists()
     np.testing.assert_array_equal(plain, again.ranked(scores).values(chosen, ties))
     assert not np.isnan(plain).all()
@@ -91,6 +89,7 @@ def test_plain_and_compiled_give_the_same_bits(text, ties, monkeypatch):
 
 def test_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(Lists, "is_small", False)
+    monkeypatch.setattr(Lists, "stays_plain", lambda self, *kernels: False)
     found = []
     for n_jobs in (1, 2, 3):
         lists, scores = some_lists(n_jobs=n_jobs)

@@ -15,6 +15,7 @@ from rankwright.evaluation.evaluate import Measures, as_measures, as_rankings, e
 from rankwright.evaluation.resampling import t_interval
 from rankwright.evaluation.result import LEVEL, Evaluation, jsonable
 from rankwright.evaluation.significance import TESTS, effect_size, holm
+from rankwright.evaluation.tables import comparison_table
 from rankwright.measures.base import Floats, Measure
 from rankwright.runtime.errors import InputError, require
 
@@ -79,8 +80,6 @@ class Comparison(Sequence[Contrast]):
         return require("pandas", "frames").DataFrame(self.to_dict())
 
     def __repr__(self) -> str:
-        from rankwright.evaluation.tables import comparison_table
-
         return comparison_table(self)
 
 

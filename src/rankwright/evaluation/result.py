@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwright.evaluation.resampling import bootstrap_means, t_interval
+from rankwright.evaluation.tables import evaluation_table
 from rankwright.measures import measure as read_measure
 from rankwright.measures.base import Floats, Measure
 from rankwright.measures.lists import Ranked, mean_value
@@ -150,8 +151,6 @@ class Evaluation(Mapping[Measure, MeasureResult]):
         return require("pandas", "frames").DataFrame(self.to_dict())
 
     def __repr__(self) -> str:
-        from rankwright.evaluation.tables import evaluation_table
-
         return evaluation_table(self)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -33,8 +33,10 @@ from rankwright.runtime.threads import in_chunks, thread_count
 Order = Literal["input", "docid", "average", "worst", "best"]
 
 TABLE = 1024  # whole labels below this are their own number in a table of gains
-SMALL_DOCUMENTS = 20_000  # what the plain forms do in less time than a compiler takes to load …
-SMALL_PAIRS = 4_000_000  # … also where a measure looks at all pairs of a query
+SMALL_DOCUMENTS = 20_000
+PLAIN_DOCUMENTS = 50_000  # the plain forms value these in less time than a compiler takes to load …
+PLAIN_LIST = 1_000  # … also where a formula looks at all pairs of a list
+PLAIN_IN_ALL = 1_000_000  # after so many, in all evaluations together, compiling has been worth its while
 TIE_MODES = {"input": AS_RANKED, "docid": AS_RANKED, "worst": WORST, "best": BEST, "average": MEAN}
 
 
@@ -50,6 +52,9 @@ class Lists:
     >>> lists.ranked(np.array([0.1, 0.2, 0.1, 0.2])).values(measure("ndcg"))
     array([1.        , 0.63092975])
     """
+
+    plain_documents: ClassVar[int] = 0
+    """How many documents this process has ranked or valued in plain Python, counted each time."""
 
     def __init__(
         self,
@@ -106,15 +111,23 @@ class Lists:
 
     @functools.cached_property
     def is_small(self) -> bool:
-        """Whether plain Python is done before a compiler is ready."""
+        """Whether threads are not worth their while."""
+        return len(self.labels) <= SMALL_DOCUMENTS
+
+    def stays_plain(self, *kernels: Kernel) -> bool:
+        """Whether kernels are done in their plain form before a compiler is ready."""
         documents = max(len(self.labels), len(self._judged))
-        return documents <= SMALL_DOCUMENTS and int((self.sizes**2).sum()) <= SMALL_PAIRS
+        if documents > PLAIN_DOCUMENTS or self.sizes.max(initial=0) > PLAIN_LIST:
+            return False
+        if all(kernel.is_compiled for kernel in kernels):
+            return False
+        Lists.plain_documents += documents
+        return Lists.plain_documents <= PLAIN_IN_ALL
 
     def forms(self, *kernels: Kernel) -> list[Callable[..., Any]]:
-        """The kernels in the form that suits the size of the data, all in the same."""
-        if self.is_small and not all(kernel.is_compiled for kernel in kernels):
-            return [kernel.plain for kernel in kernels]
-        return [kernel.compiled for kernel in kernels]
+        """The kernels in the form that suits the data, all in the same."""
+        plain = self.stays_plain(*kernels)
+        return [kernel.plain if plain else kernel.compiled for kernel in kernels]
 
     def in_chunks(self, work: Callable[[int, int], Any]) -> None:
         """Call ``work(begin, end)`` over all queries, on threads where that is worth their while."""
@@ -142,7 +155,7 @@ class Ranked:
         self.order = np.empty(len(scores), np.int64)
         self.tied = np.empty(len(lists.sizes), np.bool_)
         """Which queries have documents with equal scores."""
-        if lists.is_small and not rank_queries.is_compiled:
+        if lists.stays_plain(rank_queries):
             self._rank_small()
         else:
             rank = rank_queries.compiled
