@@ -79,3 +79,17 @@ def test_equal_scores_stand_in_the_order_of_the_rows_given():
 
 def test_negative_zero_ties_with_zero():
     assert rw.evaluate([0.0, -0.0], [0, 1], "mrr", qid=1)["mrr"].tied == 1
+
+
+def test_unjudged_documents_are_the_worst_of_a_measure_of_labels(monkeypatch):
+    """A user's measure is given labels as they are, unjudged ones as NaN."""
+    from rankwright.measures import custom
+
+    monkeypatch.setattr(custom, "REGISTERED", {})
+
+    @rw.measure
+    def first(labels):
+        return float(labels[0] > 0)
+
+    rankings = rw.Rankings.from_arrays([1, 1, 1], [0, np.nan, 1], qid=1)
+    assert rw.evaluate(rankings, measures=first)[first].range == (0.0, 1.0)

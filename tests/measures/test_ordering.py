@@ -31,3 +31,12 @@ def test_long_lists_in_place():
     expected = np.sort(values)[::-1].copy()
     shell_sort.compiled(values)
     np.testing.assert_array_equal(values, expected)
+
+
+@given(st.lists(st.sampled_from([np.nan, -1.0, 0.0, 1.0, 2.5]), max_size=20))
+@settings(max_examples=60, deadline=None)
+def test_what_is_not_a_number_comes_last(values):
+    out = np.array(values, np.float64)
+    shell_sort.compiled(out)
+    known = sorted((value for value in values if value == value), reverse=True)
+    np.testing.assert_array_equal(out, known + [np.nan] * (len(values) - len(known)))

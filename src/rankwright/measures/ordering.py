@@ -12,15 +12,20 @@ LEVELS = 64
 
 @kernel("void(float64[::1])")
 def shell_sort(values: Floats) -> None:
-    """Sort from the highest to the lowest, in place (NumPy's sort takes Numba three seconds to compile)."""
+    """Sort from the highest to the lowest, NaN last, in place.
+
+    NumPy's sort takes Numba three seconds to compile.
+    """
     gap = 1
     while gap < values.size // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, values.size):
             value = values[i]
+            if np.isnan(value):
+                continue
             j = i
-            while j >= gap and values[j - gap] < value:
+            while j >= gap and not values[j - gap] >= value:  # also where that is NaN
                 values[j] = values[j - gap]
                 j -= gap
             values[j] = value
