@@ -5,8 +5,8 @@
 A two-layer net of 10 hidden tanh units on 1,000 queries × 50 documents × 50 features of 2005's random-net
 data with five levels: pair cross entropy, from the same weights, with the same queries in the same order.
 PyTorch gets its data as tensors made beforehand: with an update a query the index lists of its pairs, in
-batches of 64 queries one masked cube of differences. An epoch is to be at least 15 times faster with an update
-a query and 5 times in batches, at equal loss.
+batches of 64 queries one masked cube of differences. An epoch is to be at least 15 times faster with an
+update a query and 5 times in batches, at equal loss.
 """
 
 from __future__ import annotations

@@ -99,12 +99,14 @@ def _explained(error: Exception) -> tuple[int, str]:
     cls=Commands,
     modules={
         "demo": "demo",
+        "train": "train",
         "predict": "predict",
         "evaluate": "evaluate",
         "compare": "compare",
         "diagnose": "diagnose",
         "data": "data",
         "measures": "measures",
+        "learners": "learners",
     },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -117,6 +119,7 @@ def main(ctx: click.Context) -> None:
 
     \b
     rankwright demo                                    a first look, in seconds
+    rankwright train lambdamart train.txt -o model.rw  learn from labelled queries
     rankwright evaluate model.rw test.txt -m ndcg@10   how good is it?
     rankwright compare a.rw b.rw test.txt -m ndcg@10   which is better, and is that chance?
     """

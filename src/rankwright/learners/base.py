@@ -35,6 +35,11 @@ class Ranker(BaseEstimator):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
+    paper: ClassVar[str | None] = None
+    """The paper that it comes from, by its year."""
+    needs_swap_gains: ClassVar[bool] = False
+    """Whether it trains on what a measure gains by a swap; others need a measure's value only, to select."""
+
     scorer_: Any
     history_: list[dict[str, Any]]
     n_features_in_: int

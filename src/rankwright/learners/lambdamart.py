@@ -45,6 +45,7 @@ class LambdaMART(TreeParameters, Ranker):
     sigma: float = 1.0
 
     paper = "2010"
+    needs_swap_gains = True
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         self.scorer_: ForestScorer

@@ -169,6 +169,7 @@ class LambdaRank(NetParameters, Ranker):
     sigma: float = 1.0
 
     paper = "2006"
+    needs_swap_gains = True
 
     def _fit(
         self, queries: QuerySet, valid: QuerySet | None, progress: Callable[[Record], None] | None = None

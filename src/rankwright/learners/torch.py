@@ -43,6 +43,8 @@ class TorchRanker(Ranker):
     1.0
     """
 
+    needs_swap_gains = True
+
     def __init__(
         self,
         module: Any = None,

@@ -1,0 +1,109 @@
+"""``rankwright train``: every learner by its name, its settings, its model, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.cli.conftest import Run
+
+import rankwright as rw
+from rankwright import learners
+from rankwright.cli.train import read_value
+
+QUICK = {"n_estimators": 2, "min_samples_leaf": 2, "epochs": 2, "max_iter": 3}
+
+
+# A PyTorch module cannot be given on the command line.
+TRAINABLE = [name for name, kind in learners.known().items() if "module" not in kind().get_params()]
+
+
+@pytest.mark.parametrize("name", TRAINABLE)
+def test_every_learner_trains_by_its_name(name: str, folder: Path, run: Run) -> None:
+    known = learners.known()[name]().get_params()
+    settings = [f"--set={key}={value}" for key, value in QUICK.items() if key in known]
+    data, model = folder / "data.txt", folder / "model.rw"
+    result = run("train", name.lower(), data, "--valid", data, "-m", "map", *settings, "-o", model)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(f"{name} of ")
+    scorer = rw.load(model)
+    assert scorer.parameters["learner"] == name and scorer.measure == "map"
+    found = rw.evaluate(scorer, rw.read_letor(data), ["map"])["map"].mean
+    assert f"map: train {found:.4f}, valid {found:.4f}" in result.stdout
+
+
+def test_the_same_as_in_python(folder: Path, run: Run) -> None:
+    result = run(
+        "train", "rank-net", folder / "data.txt", "--set", "hidden=3,2", "--set=epochs=4", "--json",
+        "-o", folder / "m.rw",
+    )  # fmt: skip
+    found = json.loads(result.stdout)
+    queries = rw.read_letor(folder / "data.txt")
+    ranker = rw.RankNet(hidden=(3, 2), epochs=4).fit(queries)
+    assert np.array_equal(rw.load(folder / "m.rw").predict(queries), ranker.predict(queries))
+    assert found["train"] == ranker.score(queries) and found["valid"] is None
+    assert [record["cost"] for record in found["history"]] == [record["cost"] for record in ranker.history_]
+
+
+def test_preferences_in_the_place_of_labels(folder: Path, run: Run) -> None:
+    (folder / "pairs.txt").write_text("0 1\n3 2 0.75  # sure enough\n\n4,0,1,2\n")
+    arguments = ["train", "ranknet", folder / "data.txt", "--set=epochs=3", "-o", folder / "m.rw"]
+    assert run(*arguments, "--preferences", folder / "pairs.txt").exit_code == 0
+    queries = rw.read_letor(folder / "data.txt")
+    preferences = [(0, 1), (3, 2, 0.75), (4, 0, 1, 2)]
+    expected = rw.RankNet(epochs=3).fit(queries, preferences=preferences).predict(queries)
+    assert np.array_equal(rw.load(folder / "m.rw").predict(queries), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("-0.5", -0.5),
+        ("1e-3", 1e-3),
+        ("none", None),
+        ("None", None),
+        ("true", True),
+        ("False", False),
+        ("adam", "adam"),
+        ("20,5", (20, 5)),
+        ("20,", (20,)),
+        ("", ""),
+    ],
+)
+def test_values_of_settings(text: str, value: Any) -> None:
+    assert read_value(text) == value and type(read_value(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["lambdamrt", "data.txt"], 2, "did you mean lambdamart?"),
+        (["ranknet", "nowhere.txt"], 1, "nowhere.txt"),
+        (["ranknet", "data.txt", "--set", "epochs"], 2, "as in epochs=50"),
+        (["ranknet", "data.txt", "--set", "epoch=5"], 2, "did you mean epochs?"),
+        (["ranknet", "data.txt", "--set", "epochs=none"], 1, "epochs is None"),
+        (["ranknet", "data.txt", "-m", "ndgc"], 1, "did you mean"),
+        (["ranknet", "data.txt", "--preferences", "bad.txt"], 1, "bad.txt, line 2"),
+        (["ranknet", "data.txt", "--preferences", "far.txt"], 1, "no document 99"),
+        (["lambdarank", "data.txt", "--preferences", "bad.txt"], 2, "learns from labels"),
+    ],
+)
+def test_what_goes_wrong(
+    arguments: list[str], status: int, message: str, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "bad.txt").write_text("0 1\n2 x\n")
+    (folder / "far.txt").write_text("0 99\n")
+    result = run("train", *arguments, "-o", "model.rw")
+    assert result.exit_code == status
+    assert message in result.stderr
+    assert not (folder / "model.rw").exists()
+
+
+def test_the_model_needs_a_place(folder: Path, run: Run) -> None:
+    result = run("train", "ranknet", folder / "data.txt")
+    assert result.exit_code == 2 and "--output" in result.stderr
