@@ -136,7 +136,8 @@ def splits(bins: Any, g: Any, h: Any, leaf: Leaf, options: Options) -> list[Spli
         direction = options.monotone[feature] if options.monotone else 0
         for side in sides(G, H, N, feature, options):
             left = sorted(side)
-            g_left, h_left, n_left = G[left].sum(), H[left].sum(), told[left].sum()
+            # One after the other: bins without rows then change nothing, and the first of equal sides wins.
+            g_left, h_left, n_left = (sum(part[left].tolist()) for part in (G, H, told))
             g_right, h_right = g_leaf - g_left, h_leaf - h_left
             if min(n_left, len(rows) - n_left) < least_rows or min(h_left, h_right) < options.min_hessian:
                 continue
