@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,34 +14,40 @@ if TYPE_CHECKING:
     from rankwright.evaluation import Comparison, Evaluation
 
 MEASURES = ("ndcg@10", "map", "err@10", "p@10")
+NAMES = ("trees", "net", "feature")
 TOOLS = ("trec_eval", "lightgbm", "catboost", "sklearn")
 
 NEXT = """\
 With data of your own (LETOR text, Parquet, TREC runs):
   rankwright data info test.txt
-  rankwright evaluate test.txt --feature 25 -m ndcg@10 -m map
-  rankwright compare a.rw b.rw test.txt -m ndcg@10
-  rankwright measures"""
+  rankwright train lambdamart train.txt --valid vali.txt -m ndcg@10 -o trees.rw
+  rankwright evaluate trees.rw test.txt -m ndcg@10 -m map
+  rankwright compare trees.rw net.rw test.txt -m ndcg@10"""
 
 
 @click.command("demo")
 @options.as_json
 @options.shared
 def command(as_json: bool, quiet: bool) -> None:
-    """A first look, in seconds: two rankings of artificial data, measured and compared.
+    """A first look, in seconds: two rankers learn from artificial data, and are measured and compared.
 
     \b
     rankwright demo
     """
     from rankwright.data.synthetic import web_search
+    from rankwright.learners.lambdamart import LambdaMART
+    from rankwright.learners.lambdarank import LambdaRank
 
     with step("making data", quiet):
         train, test = web_search(300).split(2 / 3)
-    with step("fitting a line", quiet):
-        rankers = {"line": fitted_line(train), "feature": best_feature(train)}
+    rankers: dict[str, Any] = {"feature": best_feature(train)}
+    with step("growing trees: LambdaMART for ndcg@10", quiet):
+        rankers["trees"] = LambdaMART(n_estimators=50, max_leaf_nodes=15).fit(train)
+    with step("training a net: LambdaRank for ndcg@10", quiet):
+        rankers["net"] = LambdaRank(hidden=5, epochs=10).fit(train)
     with step("measuring and comparing", quiet):
-        comparison = rw.compare(rankers, test, MEASURES)
-        by_tool = rw.evaluate(rankers["line"], test, [f"ndcg@10:{tool}" for tool in TOOLS])
+        comparison = rw.compare({name: rankers[name] for name in NAMES}, test, MEASURES)
+        by_tool = rw.evaluate(rankers["trees"], test, [f"ndcg@10:{tool}" for tool in TOOLS])
     if as_json:
         show_json(comparison.as_dict())
     else:
@@ -57,24 +63,14 @@ def show(train: rw.QuerySet, test: rw.QuerySet, comparison: Comparison, by_tool:
             f"{queries.n_features:5,} features"
         )
     click.echo(
-        "\nTwo rankings of the test queries: a line through all features, fitted to the\n"
-        "labels of the training data, and the feature that goes with these labels best.\n"
+        "\nThree rankings of the test queries: LambdaMART's trees and LambdaRank's net,\n"
+        "both trained for ndcg@10, and the feature that goes with the labels best.\n"
     )
     click.echo(figures(comparison))
-    click.echo("p: Fisher's randomisation test, corrected after Holm for the four measures\n")
-    click.echo("The line's ndcg@10 as others count it:")
+    click.echo("p: Fisher's randomisation test, corrected after Holm for all comparisons\n")
+    click.echo("The trees' ndcg@10 as others count it:")
     click.echo("  " + "   ".join(f"{tool} {by_tool[f'ndcg@10:{tool}'].mean:.4f}" for tool in TOOLS))
     click.echo(f"\n{NEXT}")
-
-
-def fitted_line(train: rw.QuerySet) -> rw.LinearScorer:
-    """The line of least squares through the labels, over standardised features."""
-    import numpy as np
-
-    first = rw.Standardising.of(train.features)
-    values = first(train.features, None).astype(np.float64)
-    weights, *_ = np.linalg.lstsq(values, np.asarray(train.labels), rcond=None)
-    return rw.LinearScorer(weights, transform=first)
 
 
 def best_feature(train: rw.QuerySet) -> rw.LinearScorer:
@@ -88,13 +84,19 @@ def best_feature(train: rw.QuerySet) -> rw.LinearScorer:
 
 
 def figures(comparison: Comparison) -> str:
-    """A line a measure: both means, and whether their difference could be chance."""
-    lines = [f"{'':10}{'line':>8}{'feature':>9}{'difference':>12}  {'95 % interval':20}{'p':>8}"]
-    for contrast in comparison:
-        low, high = contrast.interval
-        p = contrast.corrected["randomisation"]
+    """A line a measure: all means, and whether what the trees gain on the net could be chance."""
+    lines = [
+        f"{'':9}"
+        + "".join(f"{name:>9}" for name in NAMES)
+        + f"{'trees - net':>14}  {'95 % interval':18}{'p':>6}"
+    ]
+    pairs = {(each.measure, each.a, each.b): each for each in comparison}
+    for measure in dict.fromkeys(each.measure for each in comparison):
+        on_net, on_feature = pairs[measure, "trees", "net"], pairs[measure, "trees", "feature"]
+        low, high = on_net.interval
+        means = (on_net.mean_a, on_net.mean_b, on_feature.mean_b)
         lines.append(
-            f"{contrast.measure!s:10}{contrast.mean_a:8.4f}{contrast.mean_b:9.4f}{contrast.difference:+12.4f}"
-            f"  {low:+.4f} to {high:+.4f}  {p:8.4f}"
+            f"{measure!s:9}" + "".join(f"{mean:9.4f}" for mean in means) + f"{on_net.difference:+14.4f}"
+            f"  {low:+.3f} to {high:+.3f}  {on_net.corrected['randomisation']:6.4f}"
         )
     return "\n".join(lines)
