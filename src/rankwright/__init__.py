@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankwright.data import read_qrels as read_qrels
     from rankwright.data import read_run as read_run
     from rankwright.data import synthetic as synthetic
+    from rankwright.data import write_letor as write_letor
     from rankwright.data import write_run as write_run
     from rankwright.diagnostics.conservative import conservative as conservative
     from rankwright.diagnostics.effective_pairs import effective_pairs as effective_pairs
@@ -94,6 +95,7 @@ _HOMES = {
     "read_run": "data",
     "rule": "pairwise.rules",
     "synthetic": "data",
+    "write_letor": "data",
     "write_run": "data",
 }
 

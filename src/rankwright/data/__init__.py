@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankwright.data import preparation, synthetic
 from rankwright.data.letor import read_letor
+from rankwright.data.letor_writing import write_letor
 from rankwright.data.parquet import read_parquet
 from rankwright.data.queries import QuerySet
 from rankwright.data.rankings import Rankings
@@ -20,5 +21,6 @@ __all__ = [
     "read_qrels",
     "read_run",
     "synthetic",
+    "write_letor",
     "write_run",
 ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from rankwright.runtime.errors import InputError
+from rankwright.runtime.files import written_whole
 
 CHUNK = 1 << 16
 
@@ -43,6 +44,43 @@ def open_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise InputError(
                 f"{path} is cut short or is not a {suffix} file ({error}); fetch it or make it again"
             ) from error
+
+
+@contextlib.contextmanager
+def create_binary(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write bytes to it, through .gz, .xz, .bz2 or .zst where its name ends so.
+
+    It appears once all is written.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "train.txt.xz"
+    >>> with create_binary(path) as file:
+    ...     _ = file.write(b"1 qid:7 1:0.5")
+    >>> with open_binary(path) as file:
+    ...     file.read()
+    b'1 qid:7 1:0.5'
+    """
+    with (
+        written_whole(path) as draft,
+        draft.open("wb") as file,
+        _compressing(file, Path(path).suffix.lower()) as stream,
+    ):
+        yield stream
+
+
+def _compressing(file: BinaryIO, suffix: str) -> Any:
+    if suffix == ".gz":
+        # Without a name and a time, the same content makes the same file.
+        return gzip.GzipFile("", "wb", 6, file, 0)
+    if suffix == ".xz":
+        return lzma.LZMAFile(file, "wb")
+    if suffix == ".bz2":
+        return bz2.BZ2File(file, "wb")
+    if suffix == ".zst":
+        import zstandard
+
+        return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    return contextlib.nullcontext(file)
 
 
 def _plain(file: BinaryIO, suffix: str) -> BinaryIO:

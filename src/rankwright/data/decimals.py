@@ -29,7 +29,7 @@ POWERS = np.array([float(f"1e{power}") for power in range(LOWEST, HIGHEST + 1)])
 # The number, the power and their product are each off by at most 2^-53 of themselves, lost digits by less.
 SLACK = 2.0**-50
 OVERFLOW = float(2**128 - 2**103)  # From here on the nearest float32 is infinite.
-TENS = np.array([10**power for power in range(9)])
+TENS = np.array([10**power for power in range(19)])
 FAR = 10**15  # No text has so many digits that a greater exponent would be brought back into range.
 EXACT = 2**53  # Whole numbers up to here are float64s.
 
@@ -189,6 +189,8 @@ def scan_exponent(text: bytes, at: int) -> tuple[int, int]:
 def shortest_decimal(value: np.float32) -> tuple[int, int]:
     """The whole and power with the fewest digits whose nearest float32 is a positive ``value``."""
     near = np.float64(value)
+    if near < 2**24 and near == math.floor(near):
+        return int(near), 0
     magnitude = math.floor(math.log10(near))
     for digits in range(1, 9):
         power = magnitude + 1 - digits

@@ -58,8 +58,11 @@ def read_letor(
 
     ``n_features``: as many as the highest index says, unless given. ``zero_based``: whether features count
     from 0; by default they do where the file has a feature 0. ``scattered`` allows the rows of a query to
-    stand apart; otherwise that is an error. Query ids are ints where all of them are whole numbers, and text
-    otherwise; document ids are taken from comments (``#docid = GX008 inc = 1``, or the whole comment).
+    stand apart; otherwise that is an error.
+
+    Query ids are ints where all of them are whole numbers, and text otherwise; document ids are taken from
+    comments (``#docid = GX008 inc = 1``, or the whole comment). A row without a label has nan in its place;
+    where all have, there are no labels.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "train.txt"
@@ -195,10 +198,15 @@ def _documents(block: Block, begin: int, comments: Integers) -> list[str] | None
     if (comments[:, 0] == comments[:, 1]).all():
         return None
     text = bytes(memoryview(block.text)[begin : begin + int(comments[-1, 1])])
-    ids = [_document(text[at + 1 : end]) for at, end in comments.tolist()]
+    ids = [document_id(text[at + 1 : end]) for at, end in comments.tolist()]
     return ids if any(ids) else None
 
 
-def _document(comment: bytes) -> str:
+def document_id(comment: bytes) -> str:
+    """The id that a comment holds: what follows "docid =", or all of it.
+
+    >>> document_id(b"docid = GX008-86 inc = 1"), document_id(b" WT04-B1 ")
+    ('GX008-86', 'WT04-B1')
+    """
     named = DOCUMENT.match(comment)
     return decoded(named[1] if named else comment.strip())

@@ -94,10 +94,10 @@ class Rows:
         if not self._n:
             raise InputError(f"{self._path} has no rows; give a file with at least one document")
         numbers = np.repeat(self._run_queries, np.diff([*self._run_starts, self._n]))
-        labels, documents = np.concatenate(self._labels), self._document_ids()
-        features = self._matrix.finished(self._n)
+        labels, features = np.concatenate(self._labels), self._matrix.finished(self._n)
+        known = None if np.isnan(labels).all() else labels
         # The features were checked as they were parsed: they need not pass the constructor's check.
-        bare = QuerySet(features[:, :0], labels, qid=numbers, documents=documents)
+        bare = QuerySet(features[:, :0], known, qid=numbers, documents=self._document_ids())
         return bare._with(features=bare.in_stored_order(features), query_ids=_query_ids(self._queries))
 
     def _document_ids(self) -> list[str] | None:

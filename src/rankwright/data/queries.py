@@ -126,6 +126,12 @@ class QuerySet:
             position=position,
         )
 
+    def to_letor(self, path: str | os.PathLike[str], *, n_jobs: int | None = None) -> None:
+        """Write LETOR text, which ``rankwright.read_letor`` reads; it has no place for weights and names."""
+        from rankwright.data.letor_writing import write_letor
+
+        write_letor(self, path, n_jobs=n_jobs)
+
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a Parquet file, from which ``rankwright.read_parquet`` makes the same again."""
         from rankwright.data.parquet import write_parquet
