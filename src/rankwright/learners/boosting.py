@@ -75,9 +75,14 @@ class TreeParameters:
 
 def shape_of(learner: TreeParameters, n_features: int) -> Shape:
     """What the learner's trees may be; its parameters are checked here."""
-    least = {"n_estimators": 1, "max_leaf_nodes": 2, "min_samples_leaf": 1, "features_per_node": 0}
+    least = {
+        "n_estimators": 1, "max_leaf_nodes": 2, "max_depth": 1, "min_samples_leaf": 1, "features_per_node": 0,
+        "random_state": 0,
+    }  # fmt: skip
     for name, lowest in least.items():
         value = getattr(learner, name)
+        if name == "max_depth" and value is None:
+            continue
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
             raise InputError(f"{name} is {value!r}; it is a whole number of at least {lowest}")
     for name in ("l2_regularization", "min_hessian", "min_gain"):
@@ -99,6 +104,12 @@ def shape_of(learner: TreeParameters, n_features: int) -> Shape:
     if outside:
         raise InputError(
             f"categorical_features names feature {outside[0]}; there are {n_features}, counted from 0"
+        )
+    both = [f for f in learner.categorical_features if monotone is not None and monotone[f] != 0]
+    if both:
+        raise InputError(
+            f"feature {both[0]} is categorical and has a direction in monotonic_cst; "
+            "categories have no order, so give 0 there"
         )
     return Shape(
         max_leaf_nodes=learner.max_leaf_nodes,
@@ -165,7 +176,7 @@ class Training:
         features = draw_features(self.queries.n_features, learner, step)
         trees = []
         for output, (gradients, hessians, curvatures) in enumerate(self.objective.gradients(self.scores)):
-            seed = learner.random_state * 1_000_003 + step * len(self.scores) + output
+            seed = (learner.random_state * 1_000_003 + step * len(self.scores) + output) % 2**62
             grown = self.grower.grow(gradients, hessians, rows=rows, features=features, seed=seed)
             values = learner.learning_rate * self.grower.newton_values(grown, gradients, curvatures)
             self.grower.add_values(grown, values, self.scores[output])
@@ -192,6 +203,7 @@ class Training:
         return (
             not drawn
             and not self.learner.features_per_node
+            and not self.learner.random_bins
             and self.history[-1]["leaves"] == len(self.steps[-1])
         )
 
