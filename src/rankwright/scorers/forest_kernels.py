@@ -144,14 +144,17 @@ def quick(
     for tile_begin in range(begin, end, TILE):
         m = min(TILE, end - tile_begin)
         # 1. The features in use, feature by feature.
+        for i in range(np.uint64(m)):
+            row = X[np.uint64(tile_begin) + i]
+            for u in range(np.uint64(used.size)):
+                feature = np.uint64(used[u])
+                tile[feature, i] = row[feature]
         for u in range(len(used)):
-            feature = np.int64(used[u])
-            for i in range(m):
-                tile[feature, i] = X[tile_begin + i, feature]
-            low, high = nodes.first_code[feature], nodes.first_code[feature + 1]
+            f = np.int64(used[u])
+            low, high = nodes.first_code[f], nodes.first_code[f + 1]
             if high > low:
                 for i in range(m):
-                    categories[feature, i] = category(nodes.codes, low, high, tile[feature, i])
+                    categories[f, i] = category(nodes.codes, low, high, tile[f, i])
         for o in range(outputs):
             for i in range(_TILE):
                 total[o, i] = start[o]
@@ -180,7 +183,7 @@ def quick(
                     inside = (nodes.sets[chosen, c[i] >> 6] >> np.uint64(c[i] & 63)) & np.uint64(1)
                     b[i] = b[i] & (_ALL if inside != 0 else mask)
             # 3. The lowest bit left is the row's leaf.
-            values = entries.values[nodes.first_leaf[tree] :]
+            values = entries.values[nodes.first_leaf[tree] : nodes.first_leaf[tree + 1]]
             if words == 1 and outputs == 1:
                 only, line, sums = bits[0], values[:, 0], total[0]
                 for i in range(_TILE):

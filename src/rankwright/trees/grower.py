@@ -14,9 +14,10 @@ from rankwright.runtime.kernels import kernel
 from rankwright.runtime.threads import in_chunks, thread_count
 from rankwright.trees import growing, histogram
 from rankwright.trees.binning import BinnedData
-from rankwright.trees.growing import (
+from rankwright.trees.growing import BLOCK_BINS
+from rankwright.trees.growth import (
+    APART,
     BEGIN,
-    BLOCK_BINS,
     HIGHEST,
     LOWEST,
     ROWS,
@@ -108,7 +109,7 @@ class Grower:
             moved=np.empty(n, np.uint32),
             histograms=np.empty((shape.max_leaf_nodes, words, size), np.int64),
             private=np.empty((self.threads, words, size), np.int64),
-            counts=np.zeros(growing.APART * self.threads, np.int64),
+            counts=np.zeros(APART * self.threads, np.int64),
             found=np.zeros((self.threads, 2, FOUND), np.int64),
             scores=np.zeros((self.threads, 2), np.float32),
             allowed=np.ones((3, n_features), np.uint8),

@@ -19,15 +19,37 @@ depend on how many there are.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwright.runtime.barrier import meet
 from rankwright.runtime.kernels import kernel
-from rankwright.trees.binning import Bytes
+from rankwright.trees.growth import (
+    APART,
+    BEGIN,
+    BEST,
+    DEPTH,
+    GAIN,
+    HIGHEST,
+    LOWEST,
+    PARENT,
+    ROWS,
+    SLOT,
+    SPLIT,
+    STRICTNESS,
+    SUM0,
+    SUM1,
+    Data,
+    Growth,
+    Limits,
+    Mine,
+    Shared,
+    as_leaf,
+    share,
+)
 from rankwright.trees.histogram import BLOCK, add_rows
+from rankwright.trees.partitioning import place_rows, split_rows
 from rankwright.trees.splitting import (
     FEATURE,
     FOUND,
@@ -35,10 +57,6 @@ from rankwright.trees.splitting import (
     WORD0,
     WORD1,
     Features,
-    Integers,
-    Leaf,
-    Scan,
-    Singles,
     best_split,
     exact_gain,
     mixed,
@@ -48,210 +66,8 @@ from rankwright.trees.splitting import (
 BY_ROWS = 3000
 """Leaves whose smaller child has this many rows are summed by rows, smaller ones by features."""
 BLOCK_BINS = BLOCK * 256
-APART = 8
-"""Counters of different threads lie this many int64 apart: a cache line."""
 
 _NO_SPLIT = np.float32(0)
-_ROUNDED = np.float32(2**-22)
-"""Rows told from hessians come out so much of a leaf's too few; the minimum is held to when they part."""
-
-
-class Data(NamedTuple):
-    """The binned data, and the rows to grow on (``all_rows``: each of them, in order)."""
-
-    rows: Bytes
-    columns: NDArray[np.uint8]
-    chosen: NDArray[np.uint32]
-    all_rows: bool
-    blocks: int
-
-
-class Limits(NamedTuple):
-    """What a tree may be."""
-
-    leaves: int
-    depth: int
-    min_rows: int
-    min_hessian: np.float32
-    l2: np.float32
-    min_gain: np.float32
-    g_unit: np.float32
-    h_unit: np.float32
-    wide: bool
-    count_bits: int
-    features_per_node: int
-    seed: int
-
-
-class Shared(NamedTuple):
-    """Memory that the threads share.
-
-    ``packed[word, row]``, ``histograms[slot, word]``, ``private[thread, word]``; ``counts`` has a cache line
-    a thread; ``found`` and ``scores`` have two lines a thread, one for each child; ``allowed`` has three, the
-    last for the tree.
-    """
-
-    packed: NDArray[np.int64]
-    rows: NDArray[np.uint32]
-    moved: NDArray[np.uint32]
-    histograms: NDArray[np.int64]
-    private: NDArray[np.int64]
-    counts: Integers
-    found: NDArray[np.int64]
-    scores: NDArray[np.float32]
-    allowed: NDArray[np.uint8]
-    barrier: Integers
-
-
-# A leaf as a line of int64: its rows are index[BEGIN : BEGIN + ROWS], then its sums, the slot of its
-# histogram, its depth and its best split; and as a line of float32: that split's gain, how many times its
-# minimum of rows is demanded of the search, and the bounds on its value.
-BEGIN, ROWS, SUM0, SUM1, SLOT, DEPTH, BEST = 0, 1, 2, 3, 4, 5, 6
-GAIN, STRICTNESS, LOWEST, HIGHEST = 0, 1, 2, 3
-# A split as a line of int64: the leaf that it divides, and what was found.
-PARENT, SPLIT = 0, 1
-
-
-class Growth(NamedTuple):
-    """The tree as it grows: split k divides leaf ``splits[k, PARENT]``, whose right side is leaf k + 1."""
-
-    leaves: NDArray[np.int64]
-    values: NDArray[np.float32]
-    splits: NDArray[np.int64]
-    gains: Singles
-
-
-def new_growth(n_leaves: int, rows: int) -> Growth:
-    """A tree that is a root so far."""
-    leaves = np.zeros((n_leaves, BEST + FOUND), np.int64)
-    leaves[0, ROWS] = rows
-    values = np.tile(np.array([0, 1, -np.inf, np.inf], np.float32), (n_leaves, 1))
-    return Growth(
-        leaves, values, np.zeros((n_leaves, SPLIT + FOUND), np.int64), np.zeros(n_leaves, np.float32)
-    )
-
-
-class Mine(NamedTuple):
-    """What one thread has to itself."""
-
-    thread: int
-    threads: int
-    first_block: int
-    last_block: int
-    copied: Bytes
-    amounts: Integers
-    goes_left: Bytes
-    scan: Scan
-
-
-@kernel()
-def share(thread: int, threads: int, n: int) -> Any:
-    """Where the share of a thread in n begins."""
-    return n * thread // threads
-
-
-@kernel()
-def as_leaf(leaf: int, growth: Growth, limits: Limits) -> Leaf:
-    """What the search needs to know of a leaf."""
-    line, values = growth.leaves[leaf], growth.values[leaf]
-    return Leaf(
-        line[SUM0],
-        line[SUM1],
-        limits.g_unit,
-        limits.h_unit,
-        np.float32(line[ROWS]),
-        limits.l2,
-        limits.min_hessian,
-        np.float32(limits.min_rows) * values[STRICTNESS] - np.float32(line[ROWS]) * _ROUNDED,
-        values[LOWEST],
-        values[HIGHEST],
-        limits.wide,
-        limits.count_bits,
-        np.int64(mixed(np.uint64(limits.seed), np.uint64(leaf * 1000003 + line[ROWS]))),
-    )
-
-
-@kernel("uint64(uint8[::1], uint8[::1], uint32[::1], uint64, uint64, uint32[::1])")
-def partition(
-    column: Bytes,
-    goes_left: Bytes,
-    index: NDArray[np.uint32],
-    first: Any,
-    last: Any,
-    moved: NDArray[np.uint32],
-) -> Any:
-    """Move lefts to ``moved`` from ``first`` up, rights from ``last`` down; how many lefts. No branch."""
-    one = np.uint64(1)
-    left = first
-    for i in range(first, last):
-        row = index[i]
-        moved[left] = row
-        moved[last - one - (i - left)] = row
-        left += np.uint64(goes_left[np.uint64(column[np.uint64(row)])])
-    return left - first
-
-
-@kernel("void(uint32[::1], uint64, uint64, uint64, uint32[::1], uint64, uint64)")
-def place(
-    moved: NDArray[np.uint32],
-    first: int,
-    last: int,
-    lefts: int,
-    index: NDArray[np.uint32],
-    left: int,
-    right: int,
-) -> None:
-    """Put a share's rows in place: lefts from ``left`` on, rights (turned round again) from ``right`` on."""
-    for i in range(lefts):
-        index[left + i] = moved[first + i]
-    one = np.uint64(1)
-    for i in range(last - first - lefts):
-        index[right + i] = moved[last - one - i]
-
-
-@kernel()
-def split_rows(leaf: int, data: Data, shared: Shared, growth: Growth, mine: Mine) -> Any:
-    """Step 1: partition the leaf's rows; how many go left. Leaves them in ``moved`` until they are placed."""
-    found = growth.leaves[leaf, BEST:]
-    for b in range(256):
-        mine.goes_left[b] = np.uint8((found[SET + (b >> 6)] >> np.int64(b & 63)) & np.int64(1))
-    begin, n = growth.leaves[leaf, BEGIN], growth.leaves[leaf, ROWS]
-    first = begin + share(mine.thread, mine.threads, n)
-    last = begin + share(mine.thread + 1, mine.threads, n)
-    lefts = partition(
-        data.columns[found[FEATURE]],
-        mine.goes_left,
-        shared.rows,
-        np.uint64(first),
-        np.uint64(last),
-        shared.moved,
-    )
-    shared.counts[mine.thread * APART] = np.int64(lefts)
-    meet(shared.barrier, mine.threads)
-    total = np.int64(0)
-    for t in range(mine.threads):
-        total += shared.counts[t * APART]
-    return total
-
-
-@kernel()
-def place_rows(leaf: int, total_left: int, shared: Shared, growth: Growth, mine: Mine) -> None:
-    """Step 1, second half: put this thread's share of the leaf's rows in place."""
-    begin, n = growth.leaves[leaf, BEGIN], growth.leaves[leaf, ROWS]
-    lefts_before, rights_before = np.int64(0), np.int64(0)
-    for t in range(mine.thread):
-        size = share(t + 1, mine.threads, n) - share(t, mine.threads, n)
-        lefts_before += shared.counts[t * APART]
-        rights_before += size - shared.counts[t * APART]
-    place(
-        shared.moved,
-        np.uint64(begin + share(mine.thread, mine.threads, n)),
-        np.uint64(begin + share(mine.thread + 1, mine.threads, n)),
-        np.uint64(shared.counts[mine.thread * APART]),
-        shared.rows,
-        np.uint64(begin + lefts_before),
-        np.uint64(begin + total_left + rights_before),
-    )
 
 
 @kernel()

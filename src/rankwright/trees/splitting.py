@@ -190,7 +190,7 @@ def mixed(seed: Any, x: Any) -> Any:
     low = np.uint64(0xFFFFFFFF)
     state = np.uint64(0)
     for part in (seed & low, seed >> np.uint64(32), x & low):
-        # The seed is mixed before x comes in, or neighbouring seeds would give neighbours each other's numbers.
+        # The seed is mixed before x comes in, or neighbouring seeds would give each other's numbers.
         state = state ^ part ^ np.uint64(0x9E3779B9)
         state = ((state ^ (state >> np.uint64(16))) * np.uint64(0x7FEB352D)) & low
         state = ((state ^ (state >> np.uint64(15))) * np.uint64(0x846CA68B)) & low

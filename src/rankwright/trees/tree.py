@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rankwright.runtime.kernels import kernel
 from rankwright.runtime.threads import in_chunks
 from rankwright.trees.binning import BinnedData, Bins
-from rankwright.trees.growing import PARENT, SPLIT, Growth
+from rankwright.trees.growth import PARENT, SPLIT, Growth
 from rankwright.trees.splitting import BIN, FEATURE, SET
 
 Integers = NDArray[np.int64]
