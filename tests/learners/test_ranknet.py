@@ -269,7 +269,7 @@ def test_weights_of_zero_leave_no_pairs():
 
 
 @pytest.mark.parametrize("training", ["v1", "v2", "pair"])
-@pytest.mark.parametrize(("scale", "rate"), [(1, 1e9), (1e30, 1.0)])
+@pytest.mark.parametrize(("scale", "rate"), [(1, 1e9), (1e30, 1.0), (1, 1e35)])
 def test_a_net_that_runs_away_is_stopped(training, scale, rate):
     X, y, qid = data((5,) * 5)
     ranker = rw.RankNet(hidden=0, training=training, standardise=False, optimiser="sgd", learning_rate=rate)

@@ -76,6 +76,7 @@ class Ranker(BaseEstimator):
                     f"valid has {held_out.n_features} features and the training data {queries.n_features}; "
                     "give both the same features"
                 )
+        self.selection_measure  # noqa: B018 (a measure that there is not is refused before training)
         self.n_features_in_ = queries.n_features
         self._fit(queries, held_out, **options)
         return self

@@ -151,8 +151,8 @@ def lambda_epoch(
 class LambdaRank(NetParameters, Ranker):
     """A linear, two-layer or deeper net on the λ's of any measure that has swap gains.
 
-    ``rule`` is another construction of λ's (``rankwright.pairwise.rules``: a name with its parameters, a
-    rule, or a function of your own), which then has its own σ. The rest is ``NetParameters``;
+    ``rule`` is another construction of λ's: a name, what ``rankwright.rule`` makes of one with parameters, or
+    of a function of your own. It has its own σ. The rest is ``NetParameters``;
     its schedules look at the measure on the training data.
 
     With ``hidden=0``, fitted on the scores of other rankers as features, it combines them (2010 section 7.1).

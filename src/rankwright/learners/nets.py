@@ -127,10 +127,11 @@ class NetParameters:
     """The parameters that all learners of nets share.
 
     ``hidden`` is 0 (linear), a number of tanh units, or one number a layer. ``init``: "scaled" or "small"
-    random weights, layers of weights, or a fitted net to go on from. ``standardise`` puts the features on one
-    scale inside the model. ``batch_size`` counts queries: 1 is an update a query. The schedules (``decay``,
-    ``decay_chance``, ``restart_rounds``) are those of ``networks.training.Descent``. The net of the
-    best epoch is kept: by ``measure`` on ``valid``, or else by how training went.
+    random weights, layers of weights, or a fitted net (or its ``scorer_``) to go on from. ``standardise``
+    puts the features on one scale inside the model. ``batch_size`` counts queries: 1 is an update a query.
+    The schedules (``decay``, ``decay_chance``, ``restart_rounds``) are those of
+    ``networks.training.Descent``. The net of the best epoch is kept: by ``measure`` on ``valid``, or else by
+    how training went. Threads share the queries of a batch.
     """
 
     hidden: int | tuple[int, ...] = 10
