@@ -161,23 +161,21 @@ class _Reader:
         found = Found(
             *kernel(text, end - begin, *layout.bounds, features, labels, runs, comments, unsettled, seen)
         )
+        rows, problem = found.rows, None
         bad = self._settle(block, begin, unsettled[: found.unsettled], labels, features)
         if bad is None and found.status != FINE:
-            bad = begin + found.position, found.status
-        runs[:, 1:] += begin
-        return Piece(
-            labels[: found.rows],
-            runs[: found.runs],
-            _documents(block, begin, comments[: found.rows]),
-            found.lowest,
-            found.highest,
-            None if bad is None else complaint(block, *bad, layout.least, layout.most),
-        )
+            bad = rows, begin + found.position, found.status
+        if bad is not None:
+            rows, position, status = bad
+            problem = complaint(block, position, status, layout.least, layout.most)
+        runs = runs[: found.runs][runs[: found.runs, 0] < rows] + np.array([0, begin, begin])
+        documents = _documents(block, begin, comments[:rows])
+        return Piece(labels[:rows], runs, documents, found.lowest, found.highest, problem)
 
     def _settle(
         self, block: Block, begin: int, unsettled: Integers, labels: Floats, features: Singles
-    ) -> tuple[int, int] | None:
-        """Give their values to the numbers that the kernel was not sure of; place and status of a bad one."""
+    ) -> tuple[int, int, int] | None:
+        """Give their values to the numbers the kernel was not sure of; row, place and status of a bad one."""
         for row, column, at in unsettled.tolist():
             number = token_at(block.text, begin + at).rpartition(":")[2]
             if column < 0:
@@ -185,7 +183,7 @@ class _Reader:
             else:
                 features[row, column] = value = float(nearest_single_of(number))
             if np.isinf(value):
-                return begin + at, BAD_LABEL if column < 0 else BAD_VALUE
+                return row, begin + at, BAD_LABEL if column < 0 else BAD_VALUE
         return None
 
 
