@@ -1,4 +1,4 @@
-"""Where the threads of one kernel meet: a barrier that spins, since each wait is shorter than a system call."""
+"""Where the threads of one kernel meet: a barrier that spins, for waits shorter than a system call."""
 
 from __future__ import annotations
 
