@@ -13,31 +13,64 @@ from typing import Any
 
 import numpy as np
 
-from rankwright.networks.forward import ONE, ONE_F, ZERO, Counts, Singles
+from rankwright.networks.forward import ONE, ONE_F, TWO, ZERO, Counts, Singles
 from rankwright.runtime.kernels import kernel
 
 SUMS = {"reassoc", "contract", "nsz"}
 
 
-@kernel(
-    "void(uint64, uint64, float32[:, ::1], uint64, float32[:, ::1], uint64, uint64, float32[::1])",
-    fastmath=SUMS,
-)
+@kernel("float32(float32[:, ::1], uint64, float32[:, ::1], uint64)", fastmath=SUMS)
+def dot(slopes: Singles, d: Any, inputs: Singles, i: Any) -> np.float32:
+    """Σ over rows of Δ[d] · inputs[i]."""
+    total = np.float32(0)
+    for t in range(np.uint64(inputs.shape[1])):
+        total += slopes[d, t] * inputs[i, t]
+    return total
+
+
+@kernel("UniTuple(float32, 4)(float32[:, ::1], uint64, float32[:, ::1], uint64)", fastmath=SUMS)
+def four_dots(
+    slopes: Singles, d: Any, inputs: Singles, i: Any
+) -> tuple[np.float32, np.float32, np.float32, np.float32]:
+    """The same for two lines of slopes and two of inputs, each read once."""
+    a, b, c, e = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+    for t in range(np.uint64(inputs.shape[1])):
+        s, r, x, y = slopes[d, t], slopes[d + ONE, t], inputs[i, t], inputs[i + ONE, t]
+        a += s * x
+        b += s * y
+        c += r * x
+        e += r * y
+    return a, b, c, e
+
+
+@kernel("void(uint64, uint64, float32[:, ::1], uint64, float32[:, ::1], uint64, uint64, float32[::1])")
 def collect(
     n_in: Any, n_out: Any, inputs: Singles, first: Any, slopes: Singles, of: Any, at: Any, gradient: Singles
 ) -> None:
-    """Add ``Σ over rows of Δ[j] · inputs[k]`` to the weights' gradients and ``Σ Δ[j]`` to the offsets'."""
-    width = np.uint64(inputs.shape[1])
+    """Add ``Σ over rows of Δ[j] · inputs[k]`` to the weights' gradients and ``Σ Δ[j]`` to the offsets'.
+
+    for j in units, for k in inputs: gradient[j, k] += dot(Δ[j], inputs[k])     # two by two at once
+    """
     for j in range(n_out):
-        for k in range(n_in):
-            total = np.float32(0)
-            for t in range(width):
-                total += slopes[of + j, t] * inputs[first + k, t]
-            gradient[at + j * n_in + k] += total
         total = np.float32(0)
-        for t in range(width):
+        for t in range(np.uint64(inputs.shape[1])):
             total += slopes[of + j, t]
         gradient[at + n_in * n_out + j] += total
+    for j in range(ZERO, n_out, TWO):
+        for k in range(ZERO, n_in, TWO):
+            g = at + j * n_in + k
+            if j + ONE < n_out and k + ONE < n_in:
+                a, b, c, e = four_dots(slopes, of + j, inputs, first + k)
+                gradient[g] += a
+                gradient[g + ONE] += b
+                gradient[g + n_in] += c
+                gradient[g + n_in + ONE] += e
+                continue
+            gradient[g] += dot(slopes, of + j, inputs, first + k)
+            if k + ONE < n_in:
+                gradient[g + ONE] += dot(slopes, of + j, inputs, first + k + ONE)
+            if j + ONE < n_out:
+                gradient[g + n_in] += dot(slopes, of + j + ONE, inputs, first + k)
 
 
 @kernel("void(float32[::1], uint64, uint64, uint64, uint64, float32[:, ::1])", fastmath=SUMS)

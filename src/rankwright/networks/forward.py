@@ -27,38 +27,69 @@ ZERO, ONE, TWO, THREE, FOUR = (np.uint64(i) for i in range(5))
 ONE_F, TWO_F = np.float32(1), np.float32(2)
 
 
+@kernel("void(float32[::1], uint64, uint64, float32[:, ::1], uint64, float32[:, ::1], uint64)")
+def add_unit(
+    weights: Singles, w: Any, n_in: Any, inputs: Singles, first: Any, outputs: Singles, o: Any
+) -> None:
+    """``outputs[o] += Σₖ weights[w + k] · inputs[first + k]``: four k's at a time, added in their order."""
+    width = np.uint64(inputs.shape[1])
+    k = ZERO
+    while k + FOUR <= n_in:
+        i = first + k
+        w0, w1, w2, w3 = weights[w + k], weights[w + k + ONE], weights[w + k + TWO], weights[w + k + THREE]
+        for t in range(width):
+            part = outputs[o, t] + w0 * inputs[i, t] + w1 * inputs[i + ONE, t]
+            outputs[o, t] = part + w2 * inputs[i + TWO, t] + w3 * inputs[i + THREE, t]
+        k += FOUR
+    while k < n_in:
+        w0 = weights[w + k]
+        for t in range(width):
+            outputs[o, t] += w0 * inputs[first + k, t]
+        k += ONE
+
+
+@kernel("void(float32[::1], uint64, uint64, float32[:, ::1], uint64, float32[:, ::1], uint64)")
+def add_two_units(
+    weights: Singles, w: Any, n_in: Any, inputs: Singles, first: Any, outputs: Singles, o: Any
+) -> None:
+    """The same for two units, which reads the inputs once: those of w and, behind them, the next unit's."""
+    width = np.uint64(inputs.shape[1])
+    v, p, k = w + n_in, o + ONE, ZERO
+    while k + FOUR <= n_in:
+        i = first + k
+        w0, w1, w2, w3 = weights[w + k], weights[w + k + ONE], weights[w + k + TWO], weights[w + k + THREE]
+        v0, v1, v2, v3 = weights[v + k], weights[v + k + ONE], weights[v + k + TWO], weights[v + k + THREE]
+        for t in range(width):
+            x0, x1, x2, x3 = inputs[i, t], inputs[i + ONE, t], inputs[i + TWO, t], inputs[i + THREE, t]
+            outputs[o, t] = outputs[o, t] + w0 * x0 + w1 * x1 + w2 * x2 + w3 * x3
+            outputs[p, t] = outputs[p, t] + v0 * x0 + v1 * x1 + v2 * x2 + v3 * x3
+        k += FOUR
+    while k < n_in:
+        w0, v0 = weights[w + k], weights[v + k]
+        for t in range(width):
+            outputs[o, t] += w0 * inputs[first + k, t]
+            outputs[p, t] += v0 * inputs[first + k, t]
+        k += ONE
+
+
 @kernel("void(float32[::1], uint64, uint64, uint64, float32[:, ::1], uint64, float32[:, ::1], uint64)")
 def affine(
     weights: Singles, at: Any, n_in: Any, n_out: Any, inputs: Singles, first: Any, outputs: Singles, to: Any
 ) -> None:
     """``outputs[to + j] = b[j] + Σₖ w[j, k] · inputs[first + k]``, for all rows of a panel.
 
-    for j in units, for k in inputs: outputs[to + j] += w[j, k] * inputs[first + k]     # four k's at a time
+    for j in units, for k in inputs: outputs[to + j] += w[j, k] * inputs[first + k]   # two by four at once
     """
     width = np.uint64(inputs.shape[1])
     for j in range(n_out):
-        o, w = to + j, at + j * n_in
         offset = weights[at + n_in * n_out + j]
         for t in range(width):
-            outputs[o, t] = offset
-        k = ZERO
-        while k + FOUR <= n_in:
-            i = first + k
-            w0, w1, w2, w3 = (
-                weights[w + k],
-                weights[w + k + ONE],
-                weights[w + k + TWO],
-                weights[w + k + THREE],
-            )
-            for t in range(width):
-                part = outputs[o, t] + w0 * inputs[i, t] + w1 * inputs[i + ONE, t]
-                outputs[o, t] = part + w2 * inputs[i + TWO, t] + w3 * inputs[i + THREE, t]
-            k += FOUR
-        while k < n_in:
-            w0 = weights[w + k]
-            for t in range(width):
-                outputs[o, t] += w0 * inputs[first + k, t]
-            k += ONE
+            outputs[to + j, t] = offset
+    for j in range(ZERO, n_out, TWO):
+        if j + ONE < n_out:
+            add_two_units(weights, at + j * n_in, n_in, inputs, first, outputs, to + j)
+        else:
+            add_unit(weights, at + j * n_in, n_in, inputs, first, outputs, to + j)
 
 
 @kernel("float32(float32)")
