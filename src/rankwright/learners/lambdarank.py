@@ -160,8 +160,8 @@ class LambdaRank(NetParameters, Ranker):
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> y, qid = np.round(X[:, 0]).clip(0, 2), np.repeat(np.arange(10), 10)
     >>> ranker = LambdaRank(hidden=0, measure="map", epochs=20, learning_rate=0.01).fit(X, y, qid=qid)
-    >>> ranker.score(X, y, qid=qid)
-    1.0
+    >>> ranker.score(X, y, qid=qid) > 0.95
+    True
     """
 
     measure: str | Measure = DEFAULT_MEASURE
