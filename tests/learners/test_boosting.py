@@ -154,6 +154,10 @@ def test_the_best_step_is_kept() -> None:
     patient.fit(train, valid=valid)
     assert patient.history_[: len(values)] == ranker.history_ and len(patient.history_) == len(values) + 2
     assert patient.score(valid) == max(record["valid"] for record in patient.history_)
+    # Of equal steps the first is kept.
+    blind = rw.QuerySet(np.zeros_like(valid.features), valid.labels, qid=np.repeat(np.arange(10), 12))
+    same = patient.fit(train, valid=blind)
+    assert len({record["valid"] for record in same.history_}) == 1 and same.scorer_.n_trees == 1
     # Without validation all trees are kept.
     assert patient.fit(train).scorer_.n_trees == len(values) + 2
 

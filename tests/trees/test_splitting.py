@@ -13,7 +13,16 @@ from tests.trees.growth import Problem, needs_jit, splits_of
 
 from rankwright.trees.grower import Shape
 from rankwright.trees.histogram import count_bits, pack, pack_wide
-from rankwright.trees.splitting import Leaf, exact_gain, leaf_score, mixed, unpacked
+from rankwright.trees.splitting import (
+    ORDER,
+    Leaf,
+    exact_gain,
+    leaf_score,
+    mixed,
+    new_scan,
+    order_categories,
+    unpacked,
+)
 
 INFINITE = np.float32(np.inf)
 
@@ -63,6 +72,20 @@ def test_a_leaf_without_hessian_scores_nothing() -> None:
         assert leaf_score.plain(np.float32(1), np.float32(0), leaf) == 0
         assert exact_gain.plain(*words.sum(axis=1), leaf) == 0
         assert unpacked.plain(*words[:, 0], leaf)[2] == (1 if wide else 0)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_rare_categories_stand_in_the_middle(wide: bool) -> None:
+    """Category 1 has the lowest mean by far and one row of weight; category 4 has no row."""
+    bins = np.repeat([0, 1, 2, 3, 5], [8, 1, 40, 40, 8])
+    g = np.repeat([0.5, -3.0, -1.0, 1.0, 0.4], [8, 1, 40, 40, 8]).astype(np.float32)
+    leaf, words = leaf_of(g, np.ones(97, np.float32), wide)
+    histogram = np.array([naive.sums(bins, word.tolist()) for word in words])
+    scan = new_scan()
+    assert order_categories.plain(histogram, 0, 6, leaf, scan) == 5
+    smoothed = {0: 4 / 18, 1: -3 / 11, 2: -40 / 50, 3: 40 / 50, 5: 3.2 / 18}
+    assert scan.longs[ORDER, :5].tolist() == sorted(smoothed, key=smoothed.__getitem__) == [2, 1, 5, 0, 3]
+    assert scan.longs[0, 4] == leaf.word0
 
 
 def test_mixed_numbers_are_even_and_differ_by_seed() -> None:

@@ -326,7 +326,8 @@ def best_split(
             m = order_categories(histogram, first, bins, leaf, scan) - 1
         else:
             # Without what is missing bin 0 is empty on the left, and no split; with it the last bin of all is
-            # one: the values on the left, the missing on the right.
+            # one: the values on the left, the missing on the right. (The other way round comes below, and
+            # both are needed where the feature has a direction.)
             accumulate(histogram, first, bins, leaf, scan)
             m = bins - 1 + np.int64(missing)
         for missing_left in range(1 + np.int64(missing)):
