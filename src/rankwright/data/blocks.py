@@ -17,7 +17,7 @@ from rankwright.runtime.errors import InputError
 
 SMALL = 1 << 17  # So much text is parsed in less time than a compiler takes to start.
 LARGE = 1 << 23
-PIECE = 1 << 20
+PIECE = 1 << 18
 LONGEST_LINE = 1 << 27
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE = b"\n"
@@ -26,9 +26,10 @@ NEWLINE = b"\n"
 class Block(NamedTuple):
     """Some whole lines of a file, and where they can be cut for threads.
 
-    The text ends with a newline; ``completed`` says that the file itself lacks that one. Padding follows it.
-    There are ``lines[k]`` lines between ``cuts[k]`` and ``cuts[k + 1]``. ``whole`` says that this is all of
-    the file.
+    They end at the last cut, with a newline; ``completed`` says that the file itself lacks that one. There
+    are ``lines[k]`` lines between ``cuts[k]`` and ``cuts[k + 1]``. ``share`` is how much of the file has been
+    read with this block, 0 where that is not known; ``whole`` says that this block is all of it. A block is
+    good until the next one is asked for.
     """
 
     text: bytearray
@@ -36,6 +37,7 @@ class Block(NamedTuple):
     lines: list[int]
     first_line: int
     completed: bool
+    share: float
     whole: bool
 
     def line_of(self, position: int) -> int:
@@ -68,13 +70,16 @@ def _read_ahead(blocks: Iterator[Block], reader: ThreadPoolExecutor) -> Iterator
 
 def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[Block]:
     begun = file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
+    # One buffer is at work while the other is filled: using them again saves the system from clearing memory.
+    spare, text = bytearray(), bytearray()
     first_line, size, ended = 1, SMALL, False
     while not ended:
-        text = bytearray(len(begun) + size)
+        room = len(begun) + size
+        spare, text = text, spare if len(spare) > room + PADDING else bytearray(room + 1 + PADDING)
         text[: len(begun)] = begun
-        filled = len(begun) + _fill(file, memoryview(text)[len(begun) :])
-        ended = filled < len(text)
-        end = filled if ended else text.rfind(NEWLINE) + 1
+        filled = len(begun) + _fill(file, memoryview(text)[len(begun) : room])
+        ended = filled < room
+        end = filled if ended else text.rfind(NEWLINE, 0, filled) + 1
         if end == 0 and filled > LONGEST_LINE:
             raise InputError(
                 f"{path}, line {first_line}: the line is longer than {LONGEST_LINE >> 20} MB; "
@@ -82,15 +87,13 @@ def _blocks(file: BinaryIO, path: str | os.PathLike[str]) -> Iterator[Block]:
             )
         begun = bytes(memoryview(text)[end:filled])
         size = LARGE if end else max(size, filled)
-        del text[end:]
-        completed = ended and not text.endswith(NEWLINE)
-        if text:
-            text.extend(NEWLINE * completed)
-            cuts, lines = _cut(text)
-            text.extend(bytes(PADDING))
-            block = Block(text, cuts, lines, first_line, completed, ended and first_line == 1)
-            first_line += sum(block.lines)
-            yield block
+        if end:
+            completed = text[end - 1] != ord(NEWLINE)
+            if completed:
+                text[end] = ord(NEWLINE)
+            cuts, lines = _cut(text, end + completed)
+            yield Block(text, cuts, lines, first_line, completed, _share(file), ended and first_line == 1)
+            first_line += sum(lines)
 
 
 def _fill(file: BinaryIO, buffer: memoryview) -> int:
@@ -101,10 +104,18 @@ def _fill(file: BinaryIO, buffer: memoryview) -> int:
     return filled
 
 
-def _cut(text: bytearray) -> tuple[list[int], list[int]]:
+def _share(file: BinaryIO) -> float:
+    """How much of a file has been read, compressed or not."""
+    try:
+        return os.lseek(file.fileno(), 0, os.SEEK_CUR) / os.fstat(file.fileno()).st_size
+    except (OSError, ZeroDivisionError):  # a pipe
+        return 0.0
+
+
+def _cut(text: bytearray, end: int) -> tuple[list[int], list[int]]:
     cuts = [0]
-    while cuts[-1] < len(text):
-        cuts.append(text.find(NEWLINE, min(cuts[-1] + PIECE, len(text)) - 1) + 1)
-    newlines = np.frombuffer(text, np.uint8) == ord(NEWLINE)
-    lines = [int(np.count_nonzero(newlines[begin:end])) for begin, end in itertools.pairwise(cuts)]
+    while cuts[-1] < end:
+        cuts.append(text.find(NEWLINE, min(cuts[-1] + PIECE, end) - 1) + 1)
+    newlines = np.frombuffer(text, np.uint8, end) == ord(NEWLINE)
+    lines = [int(np.count_nonzero(newlines[a:b])) for a, b in itertools.pairwise(cuts)]
     return cuts, lines

@@ -120,6 +120,9 @@ class _Frames(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def fileno(self) -> int:
+        return self._file.fileno()
+
     def readinto(self, buffer: Any) -> int:
         while not self._output:
             if not self._refill():

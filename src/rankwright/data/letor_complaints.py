@@ -16,7 +16,7 @@ def complaint(block: Block, position: int, status: int, least: int, most: int) -
     r"""The line and what is wrong at this position, as the kernel saw it.
 
     >>> text = bytearray(b"1 qid:7 1:0.5\n0 qid:7 1:zero\n")
-    >>> complaint(Block(text, [0, len(text)], [2], 1, False, True), 22, BAD_VALUE, 0, 100)
+    >>> complaint(Block(text, [0, len(text)], [2], 1, False, 1.0, True), 22, BAD_VALUE, 0, 100)
     "line 2: the value 'zero' of feature 1 is not a number; write numbers, or nan for what is missing"
     """
     begin = block.text.rfind(b"\n", 0, position) + 1

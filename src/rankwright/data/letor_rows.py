@@ -38,7 +38,6 @@ class Rows:
 
     def __init__(self, path: Path, width: int, *, scattered: bool, limited: bool):
         self._path = path
-        self._size = path.stat().st_size
         self._text = 0
         self._matrix = _Matrix(width, limited)
         self._scattered = scattered
@@ -50,13 +49,13 @@ class Rows:
         self._queries: dict[bytes, int] = {}
 
     def begin(self, block: Block) -> Singles:
-        """Where the features of a block go, line by line; views given before must not be used any more."""
+        """Where the features of a block go, line by line."""
         end = self._n + sum(block.lines)
-        self._text += len(block.text)
-        # A compressed file does not tell how much text is left.
-        share = self._size / self._text if self._size >= self._text else 1.2
+        self._text += block.cuts[-1]
+        # The first block is too small to tell how many rows there will be.
+        expected = end if not self._n else int(end / block.share * 1.1) if block.share else 2 * end
         try:
-            self._features = self._matrix.rows(self._n, end, int(end * share * 1.02), self._text)
+            self._features = self._matrix.rows(self._n, end, expected, self._text)
         except _TooLarge as error:
             raise InputError(f"{self._path}: {error}") from None
         self._block, self._pieces, self._row = block, 0, 0
@@ -124,8 +123,8 @@ class _TooLarge(Exception):
 class _Matrix:
     """Rows of float32 whose number is not known before.
 
-    Room is made by growing the memory where it lies, which copies nothing on most systems; so at no time
-    there are two matrices.
+    Room is made for as many as are expected. What of it is not used in the end takes no memory, as systems
+    give that only when it is written to.
     """
 
     def __init__(self, width: int, limited: bool):
@@ -139,22 +138,20 @@ class _Matrix:
             n_bytes = 4 * end * self._width
             if self._limited and n_bytes > max(FREE, FREE_PER_BYTE * text):
                 raise _TooLarge(
-                    f"{end:,} rows of {self._width:,} features take {n_bytes:.2g} bytes of memory for "
-                    f"{text:,} bytes of text; if that is meant, give n_features"
+                    f"{end:,} rows of {self._width:,} features take {n_bytes / 1e9:,.1f} GB of memory "
+                    f"for {text:,} bytes of text; if that is meant, give n_features"
                 )
-            self._grow(max(end, expected) * self._width)
+            self._grow(begin * self._width, max(end, expected) * self._width)
         return self._cells[begin * self._width : end * self._width].reshape(end - begin, self._width)
 
-    def _grow(self, size: int) -> None:
+    def _grow(self, used: int, size: int) -> None:
         try:
-            if self._cells.size:
-                self._cells.resize(size, refcheck=False)
-            else:
-                self._cells = np.empty(size, np.float32)
+            grown = np.empty(size, np.float32)
         except (MemoryError, ValueError):
-            raise _TooLarge(f"there is no memory for {4 * size:.2g} bytes of features; read a part") from None
+            raise _TooLarge(f"there is no memory for {size / 2.5e8:,.1f} GB of features; read a part") from None
+        grown[:used] = self._cells[:used]
+        self._cells = grown
 
     def finished(self, n: int) -> Singles:
-        """The first n rows, without the room for more."""
-        self._cells.resize(n * self._width, refcheck=False)
-        return self._cells.reshape(n, self._width)
+        """The first n rows."""
+        return self._cells[: n * self._width].reshape(n, self._width)
