@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -241,3 +242,16 @@ def letor_text(draw):
 @given(text=letor_text(), n_jobs=st.sampled_from([1, 2]))
 def test_generated_files_read_as_the_naive_reader_has_them(tmp_path, small_pieces, text, n_jobs):
     assert_same(rw.read_letor(written(tmp_path, text), n_jobs=n_jobs), naive.read(text))
+
+
+def test_memory_is_the_matrix_and_a_few_buffers(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "SMALL", 1 << 12)
+    monkeypatch.setattr(blocks, "LARGE", 1 << 16)
+    row = " ".join(f"{index}:0.{index:06}" for index in range(1, 137))
+    path = written(tmp_path, "".join(f"1 qid:{k // 100} {row}\n" for k in range(500 if JIT_OFF else 4000)))
+    rw.read_letor(path, n_jobs=2)
+    tracemalloc.start()
+    queries = rw.read_letor(path, n_jobs=2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.25 * queries.features.nbytes + (2 << 20) < path.stat().st_size + (2 << 20)

@@ -85,7 +85,7 @@ def parse_rows(
             status = BAD_LABEL
             break
         if not certain:
-            unsettled[n_unsettled, 0], unsettled[n_unsettled, 1], unsettled[n_unsettled, 2] = row, -1, begin
+            unsettled[n_unsettled] = row, -1, begin
             n_unsettled += 1
         begin = skip_blanks(text, at)
         at = scan_query(text, begin)
@@ -94,21 +94,10 @@ def parse_rows(
             break
         if n_runs == 0 or not same_text(text, id_begin, id_end, begin + 4, at):
             id_begin, id_end = begin + 4, at
-            runs[n_runs, 0], runs[n_runs, 1], runs[n_runs, 2] = row, id_begin, id_end
+            runs[n_runs] = row, id_begin, id_end
             n_runs += 1
         at, status, lowest, highest, n_unsettled = scan_features(
-            text,
-            at,
-            row,
-            first,
-            least,
-            most,
-            lowest,
-            highest,
-            features,
-            seen,
-            unsettled,
-            n_unsettled,
+            text, at, row, first, least, most, lowest, highest, features, seen, unsettled, n_unsettled
         )
         if status == FINE:
             comments[row, 0] = at
@@ -170,11 +159,9 @@ def scan_features(
             seen[column] = row
             features[row, column] = value
             if not certain:
-                unsettled[n_unsettled, 0], unsettled[n_unsettled, 1], unsettled[n_unsettled, 2] = (
-                    row,
-                    column,
-                    begin,
-                )
+                unsettled[n_unsettled, 0] = row
+                unsettled[n_unsettled, 1] = column
+                unsettled[n_unsettled, 2] = begin
                 n_unsettled += 1
 
 

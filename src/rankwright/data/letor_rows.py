@@ -1,4 +1,4 @@
-"""Parsed pieces of LETOR text put together: a matrix that grows in place, queries known by runs of rows."""
+"""Parsed pieces of LETOR text put together: a matrix with room to grow, queries from runs of rows."""
 
 from __future__ import annotations
 
@@ -148,7 +148,8 @@ class _Matrix:
         try:
             grown = np.empty(size, np.float32)
         except (MemoryError, ValueError):
-            raise _TooLarge(f"there is no memory for {size / 2.5e8:,.1f} GB of features; read a part") from None
+            gigabytes = size * 4 / 1e9
+            raise _TooLarge(f"there is no memory for {gigabytes:,.1f} GB of features; read a part") from None
         grown[:used] = self._cells[:used]
         self._cells = grown
 
