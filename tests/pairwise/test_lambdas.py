@@ -219,10 +219,14 @@ def test_the_same_bits_at_any_number_of_threads() -> None:
         np.testing.assert_array_equal(got[1], expected[1])
 
 
-@pytest.mark.skipif(JIT_OFF, reason="a million documents take plain Python too long")
-def test_a_million_documents_in_one_query() -> None:
+A_MILLION = pytest.param(
+    1_000_000, 20, marks=pytest.mark.skipif(JIT_OFF, reason="a million documents take plain Python too long")
+)
+
+
+@pytest.mark.parametrize(("n", "truncation"), [(5_000, 3), A_MILLION])
+def test_many_documents_in_one_query(n: int, truncation: int) -> None:
     random = np.random.default_rng(5)
-    n, truncation = 1_000_000, 20
     labels = (random.random(n) < 0.01).astype(float)
     scores = random.normal(size=n)
     lams, hess = Lambdas(one_query(labels), measure("map"), truncation=truncation).at(scores)
@@ -243,6 +247,18 @@ def test_a_million_documents_in_one_query() -> None:
     assert np.abs(lams - expected).max() <= SINGLE * np.abs(expected).max()
     assert abs(lams.astype(np.float64).sum()) <= 1e-5 * np.abs(lams).astype(np.float64).sum()
     assert np.isfinite(hess).all()
+
+
+def test_lists_shorter_than_a_cutoff_that_counts_them_for_nothing_train_nothing() -> None:
+    lists = Lists(np.array([0.0, 1.0, 0.0, 1.0, 0.0]), np.array([0, 2, 5]))
+    lams, hess = Lambdas(lists, measure("ndcg@3(short=zero)")).at([0.5, 0.1, 0.3, 0.2, 0.1])
+    assert not lams[:2].any() and not hess[:2].any()
+    assert lams[2:].any()
+
+
+def test_gains_that_single_precision_cannot_hold() -> None:
+    with pytest.raises(InputError, match="single precision cannot hold"):
+        Lambdas(one_query([0, 200]), measure("dcg"))
 
 
 def test_a_cutoff_is_a_truncation() -> None:
