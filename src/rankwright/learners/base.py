@@ -109,6 +109,7 @@ class Ranker(BaseEstimator):
         parameters = {
             name: value if value is None or isinstance(value, bool | int | float | str) else repr(value)
             for name, value in self.get_params(deep=False).items()
+            if name != "n_jobs"  # the same model, byte for byte, at any number
         }
         return {
             "feature_names": queries.feature_names,
