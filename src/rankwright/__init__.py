@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from rankwright.scorers import NetworkScorer as NetworkScorer
     from rankwright.scorers import QueryScaling as QueryScaling
     from rankwright.scorers import Scorer as Scorer
+    from rankwright.scorers import Stack as Stack
     from rankwright.scorers import Standardising as Standardising
+    from rankwright.scorers import Sum as Sum
     from rankwright.scorers import load as load
 
 __version__ = "0.1.0"
@@ -76,7 +78,9 @@ _HOMES = {
     "RankwrightError": "runtime.errors",
     "Run": "data",
     "Scorer": "scorers",
+    "Stack": "scorers",
     "Standardising": "scorers",
+    "Sum": "scorers",
     "TorchRanker": "learners.torch",
     "compare": "evaluation",
     "conservative": "diagnostics",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankwright.scorers.base import Scorer
+from rankwright.scorers.compose import Stack, Sum
 from rankwright.scorers.files import load
 from rankwright.scorers.forest import ForestScorer
 from rankwright.scorers.kernel import KernelScorer
@@ -11,7 +12,15 @@ from rankwright.scorers.network import NetworkScorer
 from rankwright.scorers.torch import TorchScorer
 from rankwright.scorers.transform import QueryScaling, Standardising, Transform
 
-CORES: tuple[type[Scorer], ...] = (LinearScorer, NetworkScorer, KernelScorer, ForestScorer, TorchScorer)
+CORES: tuple[type[Scorer], ...] = (
+    LinearScorer,
+    NetworkScorer,
+    KernelScorer,
+    ForestScorer,
+    TorchScorer,
+    Sum,
+    Stack,
+)
 
 __all__ = [
     "CORES",
@@ -21,7 +30,9 @@ __all__ = [
     "NetworkScorer",
     "QueryScaling",
     "Scorer",
+    "Stack",
     "Standardising",
+    "Sum",
     "TorchScorer",
     "Transform",
     "load",

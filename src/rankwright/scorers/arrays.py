@@ -68,6 +68,19 @@ class StoredArrays:
         names = [name for name in self._arrays if name.startswith(prefix)]
         return StoredArrays({name.removeprefix(prefix): self._arrays.pop(name) for name in names})
 
+    def numbered(self, count: int) -> list[StoredArrays]:
+        """The arrays named ``0.*`` to ``count − 1.*``, taken together, under the rest of their names.
+
+        >>> [part.shape("a") for part in StoredArrays({"0.a": np.ones(2), "1.a": np.ones(3)}).numbered(2)]
+        [(2,), (3,)]
+        """
+        parts: dict[str, dict[str, NDArray[Any]]] = {str(number): {} for number in range(count)}
+        for name in list(self._arrays):
+            number, _, rest = name.partition(".")
+            if number in parts:
+                parts[number][rest] = self._arrays.pop(name)
+        return [StoredArrays(own) for own in parts.values()]
+
     def rest(self) -> dict[str, NDArray[Any]]:
         """All that nobody took, taken: for a reader that cannot know what there is."""
         taken, self._arrays = self._arrays, {}

@@ -76,6 +76,21 @@ class Scorer:
         """How many features a document has."""
         raise NotImplementedError
 
+    @property
+    def needs_queries(self) -> bool:
+        """Whether a document's score depends on the others of its query, so that predicting needs ``qid``."""
+        return self.transform.needs_queries
+
+    @property
+    def members(self) -> tuple[Scorer, ...]:
+        """The scorers that this one is made of; most are made of none."""
+        return ()
+
+    @property
+    def depth(self) -> int:
+        """How many levels of members there are."""
+        return 0
+
     def _score(self, values: NDArray[np.floating]) -> Floats:
         """The core: a score for each row of transformed values; NaN where a value it needs is missing."""
         raise NotImplementedError
@@ -96,21 +111,27 @@ class Scorer:
         transform depends on the query.
         """
         features, offsets, rows = self._read(X, qid)
-        scores = np.empty(len(features))
-        bounds = _blocks(len(features), offsets, self.rows_at_once or max(len(features), 1))
-        for begin, end in itertools.pairwise(bounds):
-            within = None
-            if offsets is not None:
-                first, last = np.searchsorted(offsets, [begin, end])
-                within = offsets[first : last + 1] - begin
-            with np.errstate(over="ignore", invalid="ignore"):  # found in the scores, and named
-                scores[begin:end] = self._score(self.transform(features[begin:end], within))
+        scores = self.stored_scores(features, offsets)
         self._refuse_nan(scores, features, rows)
         if rows is None:
             return scores
         given = np.empty_like(scores)
         given[rows] = scores
         return given
+
+    def stored_scores(self, features: Singles, offsets: Integers | None) -> Floats:
+        """One score a stored row, NaN where a value that is needed is missing.
+
+        ``offsets`` bound the queries, for a scorer that ``needs_queries``.
+        """
+        offsets = offsets if self.needs_queries else None
+        scores = np.empty(len(features))
+        bounds = blocks_of_rows(len(features), offsets, self.rows_at_once or max(len(features), 1))
+        for begin, end in itertools.pairwise(bounds):
+            within = bounds_within(offsets, begin, end)
+            with np.errstate(over="ignore", invalid="ignore"):  # found in the scores, and named
+                scores[begin:end] = self._score(self.transform(features[begin:end], within))
+        return scores
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, whole or not at all; ``rankwright.load`` reads it."""
@@ -125,15 +146,16 @@ class Scorer:
         """Features by stored row, bounds of the queries where needed, and the rows' given places."""
         if isinstance(X, Queries):
             self._check(X.features.shape[1], X.feature_names)
-            return X.features, X.offsets if self.transform.needs_queries else None, X.rows
+            return X.features, X.offsets if self.needs_queries else None, X.rows
         columns = getattr(X, "columns", None)
         features = feature_matrix(X)
         self._check(features.shape[1], None if columns is None else tuple(str(name) for name in columns))
-        if not self.transform.needs_queries:
+        if not self.needs_queries:
             return features, None, None
         if qid is None:
+            what = "" if self.transform.kind == UNCHANGED.kind else f" ({self.transform.kind})"
             raise InputError(
-                f"this scorer's transform ({self.transform.kind}) depends on the query; "
+                f"this scorer's transform{what} depends on the query; "
                 "give the query of each row as qid=…, or a QuerySet"
             )
         offsets, _, rows = group(qid, len(features))
@@ -169,9 +191,21 @@ class Scorer:
         )
 
 
-def _blocks(n: int, offsets: Integers | None, rows_at_once: int) -> Integers:
+def blocks_of_rows(n: int, offsets: Integers | None, rows_at_once: int) -> Integers:
     """Where the blocks of rows begin and end; whole queries, where ``offsets`` bound them."""
     bounds = np.arange(0, n, rows_at_once)
     if offsets is not None:
         bounds = offsets[np.searchsorted(offsets, bounds)]
     return np.unique(np.append(bounds, n))
+
+
+def bounds_within(offsets: Integers | None, begin: int, end: int) -> Integers | None:
+    """The bounds of the queries of a block of rows, counted from its first row.
+
+    >>> bounds_within(np.array([0, 2, 5, 9]), 2, 9)
+    array([0, 3, 7])
+    """
+    if offsets is None:
+        return None
+    first, last = np.searchsorted(offsets, [begin, end])
+    return offsets[first : last + 1] - begin

@@ -1,6 +1,8 @@
 """Model files: arrays in safetensors, the rest as JSON in its header. Loading runs no code, trusts nothing.
 
 The header's one entry, ``rankwright``, holds ``FIELDS``. Arrays of the transform are named ``transform.*``.
+A scorer of scorers has ``members`` besides, each described by the fields of ``ABOUT``; the arrays of member
+number 3 are named ``3.*``.
 """
 
 from __future__ import annotations
@@ -23,9 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 ENTRY = "rankwright"
-FIELDS: dict[str, tuple[type, ...]] = {
-    "format": (int,),
-    "version": (str,),
+ABOUT: dict[str, tuple[type, ...]] = {
     "kind": (str,),
     "n_features": (int,),
     "feature_names": (list, type(None)),
@@ -34,6 +34,8 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "parameters": (dict,),
     "training": (dict,),
 }
+FIELDS = {"format": (int,), "version": (str,), **ABOUT}
+MEMBERS = "members"
 DTYPES = {"F64", "F32", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL"}
 
 
@@ -43,9 +45,21 @@ def save(scorer: Scorer, path: str | os.PathLike[str]) -> None:
 
     from rankwright import __version__
 
+    header, arrays = _described(scorer)
+    header = {"format": FORMAT, "version": __version__, **header}
+    try:
+        text = json.dumps(header, allow_nan=False, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path}: parameters and training must be plain data ({error})") from error
+    # safetensors writes an array's memory as it lies.
+    contiguous = {name: np.array(array, order="C") for name, array in arrays.items()}
+    with written_whole(path) as draft:
+        save_file(contiguous, draft, metadata={ENTRY: text})
+
+
+def _described(scorer: Scorer) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A scorer's header and arrays, its members' among them."""
     header = {
-        "format": FORMAT,
-        "version": __version__,
         "kind": scorer.kind,
         "n_features": scorer.n_features,
         "feature_names": scorer.feature_names,
@@ -54,16 +68,14 @@ def save(scorer: Scorer, path: str | os.PathLike[str]) -> None:
         "parameters": dict(scorer.parameters),
         "training": dict(scorer.training),
     }
-    try:
-        text = json.dumps(header, allow_nan=False, default=_plain)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{path}: parameters and training must be plain data ({error})") from error
     arrays = scorer.arrays()
     arrays |= {f"transform.{name}": array for name, array in scorer.transform.arrays().items()}
-    # safetensors writes an array's memory as it lies.
-    contiguous = {name: np.array(array, order="C") for name, array in arrays.items()}
-    with written_whole(path) as draft:
-        save_file(contiguous, draft, metadata={ENTRY: text})
+    if scorer.members:
+        below = [_described(member) for member in scorer.members]
+        header[MEMBERS] = [about for about, _ in below]
+        for number, (_, own) in enumerate(below):
+            arrays |= {f"{number}.{name}": array for name, array in own.items()}
+    return header, arrays
 
 
 def load(path: str | os.PathLike[str]) -> Scorer:
@@ -119,20 +131,37 @@ def _header(text: str) -> dict[str, Any]:
         )
     if written != FORMAT:
         raise InputError(f"its format is {written!r}, not {FORMAT}")
-    if set(header) != set(FIELDS):
-        raise InputError(f"the fields of its header are not {', '.join(FIELDS)}")
-    for name, kinds in FIELDS.items():
+    _check_fields(header, FIELDS, 0)
+    return header
+
+
+def _check_fields(header: Any, fields: dict[str, tuple[type, ...]], depth: int) -> None:
+    """Refuse a header with other fields than these, its members' with it."""
+    from rankwright.scorers.compose import DEEPEST, MOST_MEMBERS
+
+    if not isinstance(header, dict) or set(header) - {MEMBERS} != set(fields):
+        raise InputError(f"the fields of its header are not {', '.join(fields)}")
+    for name, kinds in fields.items():
         if type(header[name]) not in kinds:
             raise InputError(f"{name} in its header is {header[name]!r:.60}")
     if header["n_features"] < 0:
         raise InputError(f"n_features in its header is {header['n_features']}")
     if not all(isinstance(name, str) for name in header["feature_names"] or ()):
         raise InputError("feature_names in its header are not all text")
-    return header
+    members = header.get(MEMBERS, [])
+    if not isinstance(members, list) or len(members) > MOST_MEMBERS:
+        raise InputError(
+            f"members in its header are {members!r:.60}; there are lists of up to {MOST_MEMBERS}"
+        )
+    if members and depth == DEEPEST:
+        raise InputError(f"its scorers stand in each other more than {DEEPEST} deep")
+    for member in members:
+        _check_fields(member, ABOUT, depth + 1)
 
 
 def _scorer(header: dict[str, Any], stored: StoredArrays) -> Scorer:
     from rankwright.scorers import CORES
+    from rankwright.scorers.compose import Composed
     from rankwright.scorers.transform import TRANSFORMS
 
     cores: dict[str, Any] = {core.kind: core for core in CORES}
@@ -140,13 +169,20 @@ def _scorer(header: dict[str, Any], stored: StoredArrays) -> Scorer:
     for what, known in (("kind", cores), ("transform", transforms)):
         if header[what] not in known:
             raise InputError(f"its {what} is {header[what]!r:.60}; this version knows {', '.join(known)}")
-    n_features = header["n_features"]
+    core, n_features = cores[header["kind"]], header["n_features"]
     below = stored.below("transform.")
     transform = transforms[header["transform"]].from_arrays(below, n_features)
     below.close()
     about = {name: header[name] for name in ("feature_names", "measure", "parameters", "training")}
-    scorer = cores[header["kind"]].from_arrays(stored, n_features, transform=transform, **about)
+    if issubclass(core, Composed) != (MEMBERS in header):
+        raise InputError(f"it is of kind {core.kind} and has {'' if MEMBERS in header else 'no '}members")
+    if MEMBERS in header:
+        parts = stored.numbered(len(header[MEMBERS]))
+        about[MEMBERS] = [_scorer(*part) for part in zip(header[MEMBERS], parts, strict=True)]
+    scorer: Scorer = core.from_arrays(stored, n_features, transform=transform, **about)
     stored.close()
+    if scorer.n_features != n_features:
+        raise InputError(f"n_features in its header is {n_features}, not {scorer.n_features}")
     return scorer
 
 
