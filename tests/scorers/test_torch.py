@@ -28,6 +28,20 @@ def test_scores_are_the_modules():
     np.testing.assert_allclose(scorer.predict(data()), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_a_score_does_not_depend_on_the_rows_around_it():
+    values = np.random.default_rng(0).normal(size=(700, 37)).astype(np.float32)
+    order = np.random.default_rng(1).permutation(700)
+    for net in (
+        torch.nn.Linear(37, 1),
+        torch.nn.Sequential(torch.nn.Linear(37, 19), torch.nn.Tanh(), module(19)),
+    ):
+        scorer = TorchScorer.of(net, 37)
+        scores = scorer.predict(values)
+        np.testing.assert_array_equal(scorer.predict(values[order]), scores[order])
+        for rows in (slice(0, 1), slice(3, 20), slice(255, 258), slice(699, 700)):
+            np.testing.assert_array_equal(scorer.predict(values[rows]), scores[rows])
+
+
 def test_saved_and_loaded_with_the_code_beside(tmp_path):
     transform = Standardising.of(data())
     scorer = TorchScorer.of(module(), 3, transform=transform, measure="map")
@@ -61,7 +75,7 @@ def test_a_module_of_another_make_is_refused():
 def test_what_no_file_holds_and_what_is_no_score_is_refused():
     with pytest.raises(InputError, match=r"'weight' is torch\.bfloat16"):
         TorchScorer.of(torch.nn.Linear(3, 1).bfloat16(), 3)
-    with pytest.raises(InputError, match=r"makes \(50, 2\) of 50 rows"):
+    with pytest.raises(InputError, match=r"makes \(256, 2\) of 256 rows"):
         TorchScorer.of(torch.nn.Linear(3, 2), 3).predict(data())
 
 

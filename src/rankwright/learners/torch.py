@@ -19,7 +19,7 @@ from rankwright.measures import Measure
 from rankwright.measures.lists import Lists
 from rankwright.runtime.errors import InputError, require
 from rankwright.scorers import Standardising, Transform, load
-from rankwright.scorers.torch import TorchScorer, one_score_a_row
+from rankwright.scorers.torch import TorchScorer, one_score_a_row, scores_in_blocks
 from rankwright.scorers.transform import UNCHANGED
 
 Record = dict[str, Any]
@@ -122,7 +122,7 @@ class TorchRanker(Ranker):
             lost = self._epoch(module, loss, optimiser, batches, random, taken)
             record: Record = {"epoch": number, "loss": lost}
             if mean is not None:
-                record["valid"] = mean(_scores(torch, module, rows, self.device))
+                record["valid"] = mean(scores_in_blocks(module.eval(), rows, self.device))
             history.append({**record, "seconds": time.perf_counter() - began})
             if progress is not None:
                 progress(history[-1])
@@ -258,11 +258,3 @@ class _Batches:
             offsets = np.concatenate([[0], np.cumsum(queries.sizes[chosen])])
             known = queries.labels[rows], offsets
             yield _Batch(self.features[self.torch.from_numpy(rows).to(self.features.device)], known, weights)
-
-
-def _scores(torch: Any, module: Any, rows: Any, device: str) -> NDArray[np.float64]:
-    """What the module, as it is now, makes of documents."""
-    module.eval()
-    with torch.no_grad():
-        scores = one_score_a_row(module(torch.from_numpy(rows).to(device)), len(rows))
-    return np.array(scores.cpu().double().numpy())

@@ -5,7 +5,8 @@ it was given a module of the same make.
 
     rw.load("model.rw").with_module(MyNet(46))
 
-A row's score may differ in its last bits with the rows around it, as PyTorch's products do.
+PyTorch's products take another path, and round otherwise, for another number of rows. So a module is always
+given the same number, the last of them zeros if need be: a row's score does not depend on the rows around it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rankwright.scorers.arrays import StoredArrays
 from rankwright.scorers.base import Scorer
 
 PREFIX = "module."
+ROWS_A_BLOCK = 256
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -102,11 +104,7 @@ class TorchScorer(Scorer):
         return self.module
 
     def _score(self, values: NDArray[np.floating]) -> Floats:
-        torch: Any = require("torch", "torch")
-        module = self._own()
-        with torch.no_grad():
-            scores = module(torch.tensor(values, dtype=torch.float32))
-        return one_score_a_row(scores, len(values)).double().numpy()
+        return scores_in_blocks(self._own(), values)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Parameters and buffers."""
@@ -116,6 +114,20 @@ class TorchScorer(Scorer):
     def from_arrays(cls, stored: StoredArrays, n_features: int, **about: Any) -> Self:
         """Parameters and buffers, whatever they are: a module's own loading checks them."""
         return cls(state=stored.below(PREFIX).rest(), width=n_features, **about)
+
+
+def scores_in_blocks(module: Any, values: NDArray[np.floating], device: str = "cpu") -> Floats:
+    """What a module in its evaluating state makes of rows, in blocks of one shape."""
+    torch: Any = require("torch", "torch")
+    scores = np.empty(len(values))
+    with torch.no_grad():
+        for first in range(0, len(values), ROWS_A_BLOCK):
+            rows = values[first : first + ROWS_A_BLOCK]
+            block = torch.zeros(ROWS_A_BLOCK, values.shape[1])  # memory of its own, so aligned alike
+            block.numpy()[: len(rows)] = rows
+            made = one_score_a_row(module(block.to(device)), ROWS_A_BLOCK)
+            scores[first : first + len(rows)] = made[: len(rows)].cpu().double().numpy()
+    return scores
 
 
 def one_score_a_row(scores: Any, n: int) -> Any:
