@@ -121,7 +121,7 @@ class TorchRanker(Ranker):
             taken = (number - 1) * len(batches)
             lost = self._epoch(module, loss, optimiser, batches, random, taken)
             record: Record = {"epoch": number, "loss": lost}
-            if mean is not None:
+            if mean is not None and rows is not None:
                 record["valid"] = mean(scores_in_blocks(module.eval(), rows, self.device))
             history.append({**record, "seconds": time.perf_counter() - began})
             if progress is not None:
