@@ -21,9 +21,9 @@ import numpy as np
 from benchmarks.common import arguments, interleaved, table, write_json
 from rankwright.measures import measure
 from rankwright.measures.base import PREPARE, ROW, Measure
-from rankwright.pairwise.lambdas import LANES, NEAR, ONE, UNSIGNED_ONE, ZERO, function_type, pair_rows
+from rankwright.pairwise.lambdas import LANES, NEAR, ONE, UNSIGNED_ONE, ZERO, pair_rows
 from rankwright.runtime.exponential import exponential
-from rankwright.runtime.kernels import kernel
+from rankwright.runtime.kernels import function_type, kernel
 
 DOCUMENTS, TRUNCATION, CALLS = 120, 30, 500
 BOUNDS = {"ndcg": 1.5, "map": 1.7, "err": 1.7}

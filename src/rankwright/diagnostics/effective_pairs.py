@@ -20,13 +20,12 @@ from rankwright.measures import measure as read_measure
 from rankwright.measures.base import PREPARE, ROW, Floats, Measure
 from rankwright.measures.lists import Lists
 from rankwright.pairwise.forces import Forces
-from rankwright.pairwise.lambdas import function_type
 from rankwright.pairwise.rules import Rule
 from rankwright.pairwise.rules import rule as read_rule
 from rankwright.pairwise.shapes import FORCE, ONE
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
-from rankwright.runtime.kernels import kernel
+from rankwright.runtime.kernels import function_type, kernel
 
 
 def _types() -> Any:

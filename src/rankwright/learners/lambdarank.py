@@ -38,11 +38,11 @@ from rankwright.networks.panels import Panels, backward_group, forward_group, pa
 from rankwright.networks.training import Record
 from rankwright.pairwise.cross_entropy import spread
 from rankwright.pairwise.forces import Forces
-from rankwright.pairwise.lambdas import Known, Lambdas, function_type, known_types, query_lambdas
+from rankwright.pairwise.lambdas import Known, Lambdas, known_types, query_lambdas
 from rankwright.pairwise.rules import Rule
 from rankwright.pairwise.rules import rule as read_rule
 from rankwright.runtime.errors import InputError
-from rankwright.runtime.kernels import kernel
+from rankwright.runtime.kernels import function_type, kernel
 
 
 class Pushed(NamedTuple):

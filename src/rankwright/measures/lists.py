@@ -86,7 +86,7 @@ class Lists:
     def constants(self, measure: Measure) -> Floats:
         """The measure's normaliser of each query; 0 says that the query is blank."""
         if measure not in self._constants:
-            self._check_labels(measure)
+            self.check_labels(measure)
             own, constant = self.forms(query_constants, measure.constant_kernel)
             gains = contiguous(measure.gains(self._judged_levels))
             ranks = self.ranks(measure, measure.cutoff)
@@ -136,7 +136,8 @@ class Lists:
         inner = np.searchsorted(self.offsets, np.linspace(0, len(self.labels), pieces + 1)[1:-1])
         in_chunks(work, [0, *inner, n], self._n_jobs)
 
-    def _check_labels(self, measure: Measure) -> None:
+    def check_labels(self, measure: Measure) -> None:
+        """Refuse labels that a measure cannot use, by the caller's row."""
         try:
             measure.check_labels(self._levels)
             measure.check_labels(self._judged_levels)

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 
 from rankwright.measures.base import PREPARE, ROW, VALUE, Measure
 from rankwright.measures.lists import Lists, contiguous
-from rankwright.pairwise.lambdas import check_measure, function_type
+from rankwright.pairwise.lambdas import check_measure
 from rankwright.pairwise.rules import FAR, Rule
 from rankwright.pairwise.shapes import FORCE, ONE, Floats, Singles
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
-from rankwright.runtime.kernels import kernel
+from rankwright.runtime.kernels import function_type, kernel
 
 
 @kernel(PREPARE)

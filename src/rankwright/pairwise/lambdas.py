@@ -27,7 +27,7 @@ from rankwright.measures.ranking import Codes, rank_queries
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.exponential import exponential
-from rankwright.runtime.kernels import kernel
+from rankwright.runtime.kernels import function_type, kernel
 
 UNSIGNED_ONE, ZERO, ONE, TWO = np.uint64(1), np.float32(0), np.float32(1), np.float32(2)
 NEAR = np.float32(0.01)
@@ -53,15 +53,6 @@ class Known(NamedTuple):
     query_weights: Floats
     constants: Floats
     tables: Floats
-
-
-def function_type(signature: str) -> Any:
-    """Numba's type of a pointer to a function with this signature."""
-    from numba import types
-    from numba.core.sigutils import normalize_signature
-
-    arguments, result = normalize_signature(signature)
-    return types.FunctionType(result(*arguments))
 
 
 def _pair_types() -> Any:

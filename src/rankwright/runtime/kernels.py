@@ -137,6 +137,15 @@ def readonly(item: str, dimensions: int = 1) -> Any:
     return types.Array(getattr(types, item), dimensions, "C", readonly=True)
 
 
+def function_type(signature: str) -> Any:
+    """Numba's type of a pointer to a function with this signature."""
+    from numba import types
+    from numba.core.sigutils import normalize_signature
+
+    arguments, result = normalize_signature(signature)
+    return types.FunctionType(result(*arguments))
+
+
 def _digest(kernel: Kernel, met: set[Kernel]) -> str:
     """A digest of all that a kernel is made of: its code, and the constants and kernels that it names.
 

@@ -1,0 +1,87 @@
+"""Feature maps and worst orderings as 2008 defines them, over all permutations of a query's documents."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def partial_order(good: Sequence[bool], order: Sequence[int], averaged: bool = True) -> list[float]:
+    """Equation 3: y_gb is 1 where the good document g stands before the bad one b, else −1."""
+    phi = [0.0] * len(good)
+    rank = {document: r for r, document in enumerate(order)}
+    for g in range(len(good)):
+        for b in range(len(good)):
+            if good[g] and not good[b]:
+                y = 1.0 if rank[g] < rank[b] else -1.0
+                phi[g] += y
+                phi[b] -= y
+    pairs = sum(good) * (len(good) - sum(good))
+    return [c / pairs for c in phi] if averaged else phi
+
+
+def local_order(good: Sequence[bool], order: Sequence[int], averaged: bool = True) -> list[float]:
+    """ψ of Fact 3.1."""
+    psi = [0.0] * len(good)
+    for r, b in enumerate(order):
+        for g in order[r + 1 :]:
+            if good[g] and not good[b]:
+                psi[b] += 2.0
+                psi[g] -= 2.0
+    pairs = sum(good) * (len(good) - sum(good))
+    return [c / pairs for c in psi] if averaged else psi
+
+
+def first_good(good: Sequence[bool], order: Sequence[int]) -> list[float]:
+    """Equation 5."""
+    phi = [0.0] * len(good)
+    above = []
+    for document in order:
+        if good[document]:
+            for b in above:
+                phi[b] += 1.0
+                phi[document] -= 1.0
+            return phi
+        above.append(document)
+    return phi
+
+
+def decay(good: Sequence[bool], order: Sequence[int], until: int | None = None) -> list[float]:
+    """Equation 6 with A(r) = 1/√(r + 1), 0 from a rank on."""
+    phi = [0.0] * len(good)
+    for r, document in enumerate(order):
+        phi[document] = 0.0 if until is not None and r >= until else 1.0 / math.sqrt(r + 1)
+    return phi
+
+
+Map = Callable[[Sequence[bool], Sequence[int]], list[float]]
+
+
+@functools.cache
+def orderings(good: tuple[bool, ...], phi: Map) -> tuple[Any, Any, list[tuple[bool, ...]]]:
+    """All permutations, φ of each, and the pattern of good ranks of each."""
+    orders = list(itertools.permutations(range(len(good))))
+    maps = np.array([phi(good, order) for order in orders])
+    return np.array(orders), maps, [tuple(good[document] for document in order) for order in orders]
+
+
+def losses(patterns: Sequence[tuple[Any, ...]], value: Callable[[Sequence[int]], float]) -> Any:
+    """Δ of each pattern: what the ideal ranking has more of the measure."""
+    known = {pattern: float(value([int(label) for label in pattern])) for pattern in set(patterns)}
+    best = max(known.values())
+    return np.array([best - known[pattern] for pattern in patterns])
+
+
+def worst(good: tuple[bool, ...], scores: Any, phi: Map, value: Callable[[Sequence[int]], float]) -> Any:
+    """(max over y of Δ + w·(φ(y) − φ(y*)), all Δ, all φ(y*) − φ(y)); y* is the mean of the ideal rankings."""
+    _, maps, patterns = orderings(good, phi)
+    ideal = tuple(sorted(good, reverse=True))
+    truth = np.mean([one for one, pattern in zip(maps, patterns, strict=True) if pattern == ideal], axis=0)
+    loss = losses(patterns, value)
+    difference = truth - maps
+    return (loss - difference @ scores).max(), loss, difference
