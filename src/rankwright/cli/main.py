@@ -104,6 +104,7 @@ def _explained(error: Exception) -> tuple[int, str]:
         "evaluate": "evaluate",
         "compare": "compare",
         "diagnose": "diagnose",
+        "reproduce": "reproduce",
         "data": "data",
         "measures": "measures",
         "learners": "learners",

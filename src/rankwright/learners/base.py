@@ -6,6 +6,7 @@ A learner stores its parameters as given, implements ``_fit(queries, valid, …)
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -60,6 +61,9 @@ class Ranker(BaseEstimator):
         ``progress=`` is called with each new record of ``history_``; the pairwise learners take
         ``preferences=`` in the place of labels.
         """
+        for name in options:
+            if name not in inspect.signature(self._fit).parameters:
+                raise InputError(f"{type(self).__name__} has no {name}= to learn from; leave it out")
         queries = as_queries(
             X,
             y,

@@ -268,6 +268,8 @@ def start_of(init: Any) -> Any:
         init = init._fitted()
     if isinstance(init, LinearScorer):
         return init
+    if isinstance(init, Scorer) and not isinstance(init, NetworkScorer):
+        raise InputError(f"init is a {type(init).__name__}, which has no weights to go on from; give a net")
     return init if isinstance(init, NetworkScorer) else NetworkScorer(init).layers
 
 
