@@ -203,8 +203,8 @@ def test_a_net_that_runs_away_is_stopped(given):
 
 def test_what_it_cannot_learn_from_is_refused():
     X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
-    with pytest.raises(InputError, match="LambdaRank has no preferences="):
-        LambdaRank(epochs=1).fit(X, y, qid=0, preferences=[(1, 0)])
+    with pytest.raises(rw.InputError, match="LambdaRank has no preferences="):
+        rw.LambdaRank(epochs=1).fit(X, y, qid=0, preferences=[(1, 0)])
     forest = rw.MART(n_estimators=1, min_samples_leaf=1).fit(X, y, qid=0)
-    with pytest.raises(InputError, match="init is a ForestScorer"):
-        LambdaRank(epochs=1, init=forest).fit(X, y, qid=0)
+    with pytest.raises(rw.InputError, match="init is a ForestScorer"):
+        rw.LambdaRank(epochs=1, init=forest).fit(X, y, qid=0)
