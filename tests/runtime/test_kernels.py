@@ -36,6 +36,37 @@ def test_a_kernel_is_compiled_on_its_first_call():
     assert twice.is_compiled
 
 
+@kernel("float64(float64[::1])", fastmath={"reassoc"}, cache=False)
+def loose_sum(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@kernel("float64(float64[::1])", cache=False)
+def loose_mean(values):
+    return loose_sum(values) / values.size
+
+
+@kernel("void(float64[:, ::1], float64[::1])", cache=False)
+def loose_means(rows, out):
+    for i in range(out.size):
+        out[i] = loose_mean(rows[i])
+
+
+@pytest.mark.skipif(JIT_OFF, reason="nothing is compiled with the JIT off")
+def test_loose_arithmetic_leaves_no_call_in_a_caller_which_may_meet_another_copy():
+    """Which copy of a called kernel runs goes by what was loaded before: its bits must not."""
+    assert loose_sum.is_loose and loose_mean.is_loose and loose_means.is_loose and not stepped_twice.is_loose
+    loose_sum(np.ones(3))
+    out = np.empty(2)
+    loose_means(np.array([[1.0, 2.0], [3.0, 4.0]]), out)
+    assert out.tolist() == [1.5, 3.5]
+    (code,) = loose_means.compiled.inspect_asm().values()
+    assert "loose_means" in code and "loose_sum" not in code and "loose_mean_" not in code
+
+
 CALLER = """
 from rankwright.runtime.kernels import kernel
 from callee import add

@@ -21,6 +21,9 @@ from rankwright.runtime.intrinsics import Intrinsic
 
 Signature = str | Callable[[], Any]
 
+LOOSE = {"reassoc", "contract", "arcp", "afn"}
+"""Flags under which the optimiser may change the bits of a result."""
+
 
 class Kernel:
     """A function in two forms: ``plain`` (Python) and ``compiled`` (by Numba, on first use).
@@ -61,12 +64,29 @@ class Kernel:
     @functools.cached_property
     def compiled(self) -> Any:
         """The form that Numba compiled, from its cache on disk where that is fresh."""
+        return self._compile(self._function, self._options)
+
+    @functools.cached_property
+    def inlined(self) -> Any:
+        """The compiled form that kernels with loose arithmetic have within the kernels that call them.
+
+        A caller's machine code holds its own copy of what it calls, optimised once more, so that under loose
+        flags it may give other bits than the kernel by itself. Which of the two would run goes by what the
+        process has loaded before; so such a kernel, and all between it and the outermost, leaves no call.
+        """
+        name = f"{self._function.__name__}_inlined"
+        function = types.FunctionType(self._function.__code__, self._function.__globals__, name)
+        function.__qualname__, function.__module__ = name, self._function.__module__
+        more = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return self._compile(function, self._options | more)
+
+    def _compile(self, function: Callable[..., Any], options: dict[str, Any]) -> Any:
         import numba
 
         signature = self._signature() if callable(self._signature) else self._signature
         # A signature given to njit compiles at once, before the cache could be told what to go by; so the
         # dispatcher is made without one and the signature compiled after.
-        dispatcher = numba.njit(**self._options)(self._function)
+        dispatcher = numba.njit(**options)(function)
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
             return self.plain
         _stamp(dispatcher, _digest(self, set()))
@@ -74,6 +94,15 @@ class Kernel:
             dispatcher.compile(signature)
             dispatcher.disable_compile()
         return dispatcher
+
+    @functools.cached_property
+    def is_loose(self) -> bool:
+        """Whether the bits of its results, or of a kernel's that it calls, are the optimiser's choice."""
+        flags = self._options["fastmath"]
+        if flags is True or (flags and LOOSE & set(flags)):
+            return True
+        called = (self._function.__globals__.get(name) for name in self._function.__code__.co_names)
+        return any(kernel.is_loose for kernel in called if isinstance(kernel, Kernel) and kernel is not self)
 
     @property
     def py_func(self) -> Callable[..., Any]:
@@ -93,7 +122,7 @@ class Kernel:
     @property
     def _numba_type_(self) -> Any:
         # How Numba types a global that it does not know: this lets kernels call kernels by name.
-        return self.compiled._numba_type_
+        return (self.inlined if self.is_loose else self.compiled)._numba_type_
 
 
 def kernel(
