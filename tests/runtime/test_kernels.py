@@ -64,6 +64,7 @@ def test_loose_arithmetic_leaves_no_call_in_a_caller_which_may_meet_another_copy
     loose_means(np.array([[1.0, 2.0], [3.0, 4.0]]), out)
     assert out.tolist() == [1.5, 3.5]
     (code,) = loose_means.compiled.inspect_asm().values()
+    code = "".join(line for line in code.splitlines() if "NumbaEnv" not in line)
     assert "loose_means" in code and "loose_sum" not in code and "loose_mean_" not in code
 
 
