@@ -16,7 +16,7 @@ from tests.naive import structured as naive
 from rankwright import InputError
 from rankwright.measures import measure
 from rankwright.measures.lists import Lists
-from rankwright.structured import worst_orderings
+from rankwright.structured import Decay, worst_orderings
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 NEAR = 1e-12
@@ -25,12 +25,32 @@ MAPS: dict[str, tuple[Any, Any]] = {
     "po": ("po", naive.partial_order),
     "po-sum": ("po-sum", functools.partial(naive.partial_order, averaged=False)),
     "psi": ("psi", naive.local_order),
+    "mrr": ("mrr", naive.first_good),
+    "dorm": ("dorm", naive.decay),
+    "dorm until 3": (Decay(until=3), functools.partial(naive.decay, until=3)),
 }
 NAIVE: dict[str, Any] = {
     "auc": naive_measures.auc(),
     "map": naive_measures.average_precision(),
+    "ap@2": naive_measures.average_precision(),
+    "ap@3(denominator=min(R,k))": naive_measures.average_precision(by_cutoff=True),
+    "mrr": naive_measures.reciprocal_rank(),
+    "rr@3": naive_measures.reciprocal_rank(),
+    "ndcg": naive_measures.ndcg(),
+    "ndcg@1": naive_measures.ndcg(),
+    "ndcg@3": naive_measures.ndcg(),
+    "ndcg(discount=letor)": naive_measures.ndcg(discount=naive_measures.letor_discount),
+    "ndcg@4(discount=letor)": naive_measures.ndcg(discount=naive_measures.letor_discount),
+    "ndcg(discount=4/4/4/1)": naive_measures.ndcg(discount=lambda rank: [4, 4, 4, 1, 0, 0, 0, 0][rank - 1]),
 }
-PAIRS = [(text, name) for text in NAIVE for name in ("po", "po-sum")] + [("map", "psi"), ("auc", "psi")]
+PAIRS = [
+    *((text, "po") for text in NAIVE),
+    *((text, "po-sum") for text in ("auc", "map", "ndcg@3", "mrr")),
+    ("map", "psi"),
+    *((text, "mrr") for text in ("mrr", "rr@3")),
+    *((text, "dorm") for text in ("ndcg", "ndcg@3", "ndcg@4(discount=letor)", "map", "ap@2", "rr@3")),
+    ("ndcg@3", "dorm until 3"),
+]
 
 
 def naive_value(text: str) -> Any:
@@ -144,7 +164,9 @@ def test_large_scores_of_little_difference_keep_it() -> None:
     ("text", "name", "words"),
     [
         ("err", "po", "no worst ordering of err with PartialOrder"),
-        ("map", "mrr", "there is one for it with PartialOrder, LocalOrder"),
+        ("map", "mrr", "there is one for it with PartialOrder, Decay, LocalOrder"),
+        ("dcg", "po", "use ndcg"),
+        ("ndcg(discount=1/2)", "po", "rises"),
         ("map(ties=average)", "po", "use ties=input"),
         ("map", "p0", "no feature map 'p0'"),
     ],

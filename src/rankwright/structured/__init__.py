@@ -7,7 +7,16 @@ from rankwright.measures.auc import AUC
 from rankwright.measures.average_precision import AveragePrecision
 from rankwright.measures.base import Measure
 from rankwright.measures.lists import Lists
+from rankwright.measures.ndcg import NDCG
+from rankwright.measures.reciprocal_rank import ReciprocalRank
 from rankwright.runtime.errors import InputError
+from rankwright.structured.builders import (
+    average_precision,
+    decayed_average_precision,
+    decayed_ndcg,
+    decayed_reciprocal_rank,
+    ndcg,
+)
 from rankwright.structured.feature_maps import (
     Decay,
     FeatureMap,
@@ -17,8 +26,8 @@ from rankwright.structured.feature_maps import (
     feature_map,
 )
 from rankwright.structured.feature_maps import feature_map as _feature_map
+from rankwright.structured.first import first_by_pairs, first_good
 from rankwright.structured.oracle import Builder, WorstOrderings
-from rankwright.structured.percolation import average_precision
 from rankwright.structured.sign import auc
 
 __all__ = [
@@ -35,6 +44,12 @@ __all__ = [
 ORACLES: dict[tuple[type[Measure], type[FeatureMap]], Builder] = {
     (AUC, PartialOrder): auc,
     (AveragePrecision, PartialOrder): average_precision,
+    (NDCG, PartialOrder): ndcg,
+    (ReciprocalRank, PartialOrder): first_by_pairs,
+    (ReciprocalRank, FirstGood): first_good,
+    (NDCG, Decay): decayed_ndcg,
+    (AveragePrecision, Decay): decayed_average_precision,
+    (ReciprocalRank, Decay): decayed_reciprocal_rank,
 }
 """Which pairs have a worst ordering, and what finds it."""
 ORACLES |= {

@@ -135,6 +135,10 @@ class Decay(FeatureMap):
             raise InputError("the decay gives no finite number a rank; give a list, or a function of ranks")
         if self.until is not None:
             decay[self.until :] = 0.0
+        if (decay < 0).any():
+            raise InputError(
+                f"the decay at rank {int(np.argmax(decay < 0))} is negative; give one of at least 0"
+            )
         rises = np.flatnonzero(np.diff(decay) > 0)
         if len(rises):
             raise InputError(

@@ -9,9 +9,9 @@ one kernel that finds it, which the loop over queries reaches as a function poin
 
 ``good`` and ``bad`` are scores in falling order (less the query's highest), ``scale`` what one bad document
 above a good one costs the map per unit of score, ``constant`` the measure's normaliser, ``tables[0]`` what
-ranks are worth, ``tables[1]`` what the first, second, … good document counts, or the map's decay. It writes
-the bad documents above each good one to ``above``. Of orderings that are equally bad it takes one with few
-bad documents above good ones; documents with equal scores stand in the order of their rows.
+ranks are worth, ``tables[1]`` what the first, second, … good document counts, ``tables[2]`` a map's decay. It
+writes the bad documents above each good one to ``above``. Of orderings that are equally bad it takes one with
+few bad documents above good ones; documents with equal scores stand in the order of their rows.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def query_worst(
         # 3. φ of the truth minus φ of it.
         good, bad = rows[GOOD, :n_good], rows[BAD, :n_bad]
         if by_rank:
-            from_ranks(good, bad, above, known.tables[1], mine)
+            from_ranks(good, bad, above, known.tables[2], mine)
         else:
             from_pairs(good, bad, above, known.scales[q], mine)
     return -1
@@ -187,7 +187,7 @@ class WorstOrderings:
         kinds = np.where(np.isnan(lists.labels), UNJUDGED, lists.labels >= threshold).astype(np.int32)
         n_good, n_bad = (_counts(kinds == kind, lists) for kind in (GOOD, BAD))
         placing = build(measure, feature_map, Kinds(n_good, n_bad, int(lists.sizes.max(initial=0))))
-        trains = (n_good > 0) & (n_bad > 0)
+        trains = (n_good > 0) & (n_bad > 0) & (placing.constants > 0)
         if measure.short == "zero" and measure.cutoff is not None:
             trains &= lists.sizes >= measure.cutoff
         self.trains: NDArray[np.bool_] = trains
@@ -253,11 +253,6 @@ def _counts(mask: NDArray[np.bool_], lists: Lists) -> Integers:
 def tables_of(longest: int, rows: int) -> Floats:
     """Empty tables for lists of up to ``longest`` documents, one column wider than they are long."""
     return np.zeros((rows, longest + 1))
-
-
-def per_query(values: Floats, counts: Integers) -> Floats:
-    """The value at each query's count; 0 where the count is 0."""
-    return np.concatenate([[0.0], values])[np.minimum(counts, len(values))]
 
 
 @kernel("float64(float64, float64[:, ::1], int64[::1])")

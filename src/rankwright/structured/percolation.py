@@ -28,12 +28,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwright.measures.average_precision import AveragePrecision
 from rankwright.measures.base import Floats
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.kernels import kernel
-from rankwright.structured.feature_maps import LocalOrder, PartialOrder
-from rankwright.structured.oracle import PLACE, Kinds, Placing, loss_of, tables_of
+from rankwright.structured.oracle import PLACE, Placing, loss_of, tables_of
 
 ROUNDING = 1e-15
 
@@ -104,17 +102,24 @@ def place_by_percolation(
     return loss_of(constant, tables, above)
 
 
-def average_precision(
-    measure: AveragePrecision, feature_map: PartialOrder | LocalOrder, kinds: Kinds
-) -> Placing:
-    """AP without a cut-off: Q's sums are −H(m) + (1 + t)/m, up to what is the same for all t."""
-    tables = tables_of(kinds.longest, 4)
-    ranks = np.arange(1.0, kinds.longest + 2.0)
-    tables[0] = 1.0 / ranks
-    tables[1] = ranks
-    tables[2] = -np.cumsum(1.0 / ranks)
-    tables[3] = 1.0 / ranks
-    return Placing(place_by_percolation, 1.0 / np.maximum(kinds.good, 1), tables)
+def percolating(worths: Floats, constants: Floats, by_count: bool) -> Placing | None:
+    """Percolation for what ranks are worth, one good document counting 1, or one more than that before it.
+
+    None where that is convex neither from the first rank on nor from the second.
+    """
+    head = convex_from(worths)
+    if head > 1:
+        return None
+    tables = tables_of(len(worths), 4)
+    tables[0, :-1] = worths
+    tables[1], tables[2, :-1] = 1.0, worths
+    if (
+        by_count
+    ):  # Σ of (1 + g)(1/(1 + r) − 1/(2 + r)): from −H(m) + (1 + t)/m at one end to that at the other
+        tables[1] = np.arange(1.0, len(worths) + 2.0)
+        tables[2] = -np.cumsum(1.0 / tables[1])
+        tables[3] = 1.0 / tables[1]
+    return Placing(place_by_percolation, constants, tables, head)
 
 
 def convex_from(worths: Floats) -> int:
