@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         rows.append(f"{label} qid:{row // 10} {values} #docid = d{row}\n")
         qrels.append(f"{row // 10} 0 d{row} {label}\n")
     monkeypatch.chdir(tmp_path)
-    for name, lines in (("train.txt", rows), ("test.txt", rows), ("qrels.txt", qrels)):
+    files = {"train.txt": rows, "vali.txt": rows, "test.txt": rows, "qrels.txt": qrels}
+    for name, lines in files.items():
         Path(name).write_text("".join(lines))
     queries = rw.read_letor("test.txt")
     rw.write_run(queries, queries.features[:, 0], "bm25.run")
@@ -55,14 +57,34 @@ def test_every_block_of_python_runs(page: Path, data: Path) -> None:
             exec(compile(block, str(page), "exec"), names)
 
 
-def test_every_command_line_of_the_readme_runs(data: Path) -> None:
-    [lines] = blocks(ROOT / "README.md", "")
-    for line in lines.splitlines():
-        name, *arguments = line.split()
-        assert name == "rankwright"
-        result = click.testing.CliRunner().invoke(main, arguments)
+COMMANDS = [page for page in PAGES if any("rankwright " in text for text in blocks(page, ""))]
+
+
+@pytest.mark.parametrize("page", COMMANDS, ids=lambda page: page.name)
+def test_every_command_line_runs(page: Path, data: Path) -> None:
+    lines = [
+        line for text in blocks(page, "") for line in text.splitlines() if line.startswith("rankwright ")
+    ]
+    assert lines
+    for line in lines:
+        result = click.testing.CliRunner().invoke(main, line.split()[1:])
         assert result.exit_code == 0, (line, result.stderr)
-        assert result.stdout
+        assert result.stdout or "--run" in line
+
+
+def test_the_guide_to_the_papers_names_what_exists() -> None:
+    spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    assert spec is not None and spec.loader is not None
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    names = hooks.CODE.findall(text)
+    assert len(names) == sum(line.count("`rankwright.") for line in text.splitlines()) > 40
+    for name in names:
+        assert hooks.located(name).partition(":")[0].endswith(".py"), name
+    assert hooks.located("rankwright.learners.mart.MART").startswith("learners/mart.py:")
+    with pytest.raises(ValueError, match="no such thing"):
+        hooks.located("rankwright.learners.mart.NoSuch")
 
 
 def test_the_readme_is_short_and_holds_the_two_commands() -> None:

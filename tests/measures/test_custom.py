@@ -184,6 +184,17 @@ def test_slowness_is_said_once() -> None:
 
 
 @pytest.mark.skipif(JIT_OFF, reason="nothing is compiled")
+def test_a_truth_made_a_float_compiles() -> None:
+    def first_two_found(labels: Any) -> float:
+        return float((labels[:2] > 0).any())
+
+    made = rw.measure(first_two_found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert made.value_kernel.compiled(np.array([0.0, 2.0, 0.0]), 1.0, np.ones(3)) == 1.0
+
+
+@pytest.mark.skipif(JIT_OFF, reason="nothing is compiled")
 def test_why_a_function_runs_in_python_is_said() -> None:
     def wordy(labels: Any) -> Any:
         return labels.tolist()[0]

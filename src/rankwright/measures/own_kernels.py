@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,7 @@ class OwnKernel(Kernel):
 
         if self._slow:
             warnings.warn(self._slow, SlowWarning, stacklevel=4)
+        _teach_float_of_truths()
         reason = ""
         for inline in ("always", "never"):
             own = numba.njit(**self._options, inline=inline)(self._own)
@@ -55,8 +57,22 @@ class OwnKernel(Kernel):
             return Kernel(call_back, self._signature, self._options).compiled
 
 
+@functools.cache
+def _teach_float_of_truths() -> None:
+    """Let Numba compile ``float(… > 0)``, which it refuses by itself and many a measure ends with."""
+    from numba import types
+    from numba.extending import overload
+
+    @overload(float)
+    def float_of_truth(value: Any) -> Any:
+        if isinstance(value, types.Boolean):
+            return lambda value: 1.0 if value else 0.0
+        return None
+
+
 def _in_a_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines()]
+    colourless = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip() for line in colourless.splitlines()]
     telling = [line for line in lines if line and not line.startswith("Failed in")]
     return telling[0] if telling else type(error).__name__
 
