@@ -85,3 +85,64 @@ def worst(good: tuple[bool, ...], scores: Any, phi: Map, value: Callable[[Sequen
     loss = losses(patterns, value)
     difference = truth - maps
     return (loss - difference @ scores).max(), loss, difference
+
+
+# 2008's Figure 2 and the two facts that shorten it, to the letter. All take sorted scores and what a rank is
+# worth (0 from k on, divided by the ideal); they give the bad documents above each good one.
+
+
+def cell_score(good: Sequence[float], bad: Sequence[float], g: int, b: int) -> float:
+    left = sum(score - good[g] for score in bad[:b])
+    right = sum(good[g] - score for score in bad[b:])
+    return (left + right) / (len(good) * len(bad))
+
+
+def merge_value(good: Sequence[float], bad: Sequence[float], worth: Any, above: Sequence[int]) -> float:
+    """The objective, less what is the same for all rankings."""
+    return sum(cell_score(good, bad, g, b) - worth(g + b) for g, b in enumerate(above))
+
+
+def best_merge(good: Sequence[float], bad: Sequence[float], worth: Any) -> tuple[int, ...]:
+    """The best of all merges."""
+    merges = itertools.combinations_with_replacement(range(len(bad) + 1), len(good))
+    return max(merges, key=lambda above: merge_value(good, bad, worth, above))
+
+
+def figure_2(good: Sequence[float], bad: Sequence[float], worth: Any, places: int | None = None) -> Any:
+    """The full table; as printed it has a column before each bad document, and none behind the last."""
+    columns = len(bad) if places is None else places
+    best = [(cell_score(good, bad, 0, b) - worth(b), (b,)) for b in range(columns)]
+    for g in range(1, len(good)):
+        best = [
+            max(
+                (value + cell_score(good, bad, g, b) - worth(g + b), (*above, b))
+                for value, above in best[: b + 1]
+            )
+            for b in range(columns)
+        ]
+    return max(best)[1]
+
+
+def fact_3_3(good: Sequence[float], bad: Sequence[float], worth: Any, k: int) -> Any:
+    """Rows for min(n⁺, k) good documents only; the others stand where the score likes them, if free to."""
+    rows = min(len(good), k)
+
+    def best_from(g: int, least: int) -> tuple[int, ...]:
+        above: list[int] = []
+        for document in range(g, len(good)):
+            least = max(range(least, len(bad) + 1), key=lambda b: cell_score(good, bad, document, b))
+            above.append(least)
+        return tuple(above)
+
+    merges = itertools.combinations_with_replacement(range(len(bad) + 1), rows)
+    kept = max(merges, key=lambda above: merge_value(good, bad, worth, above))
+    return kept + best_from(rows, kept[-1])
+
+
+def fact_3_4(good: Sequence[float], bad: Sequence[float], worth: Any) -> Any:
+    """Row by row, each good document at the best place that is not above the one before it."""
+    above: list[int] = []
+    for g in range(len(good)):
+        places = range(above[-1] if above else 0, len(bad) + 1)
+        above.append(max(places, key=lambda b: cell_score(good, bad, g, b) - worth(g + b)))
+    return tuple(above)

@@ -65,7 +65,7 @@ def one_query(labels: Any) -> Lists:
 documents = st.lists(
     st.tuples(st.booleans(), st.one_of(st.sampled_from([-0.5, 0.0, 0.25, 1.0]), st.floats(-2, 2))),
     min_size=2,
-    max_size=5 if JIT_OFF else 6,
+    max_size=5,
 ).filter(lambda drawn: 0 < sum(good for good, _ in drawn) < len(drawn))
 
 
@@ -74,7 +74,21 @@ documents = st.lists(
 @given(drawn=documents, size=st.sampled_from([0.1, 1.0, 5.0]))
 def test_all_permutations(text: str, name: str, drawn: Any, size: float) -> None:
     good = tuple(good for good, _ in drawn)
-    scores = np.array([score for _, score in drawn]) * size
+    assert_worst(text, name, good, np.array([score for _, score in drawn]) * size)
+
+
+@pytest.mark.parametrize(("text", "name"), PAIRS)
+def test_all_permutations_of_seven_documents(text: str, name: str) -> None:
+    random = np.random.default_rng(7)
+    for good in (
+        (True, True, False, True, False, False, False),
+        (False, True, True, True, False, True, True),
+    ):
+        for size in (0.1, 0.5, 2.0):
+            assert_worst(text, name, good, random.normal(size=7) * size)
+
+
+def assert_worst(text: str, name: str, good: Any, scores: Any) -> None:
     chosen, phi = MAPS[name]
     oracle = worst_orderings(text, chosen, one_query(good))
     (loss,), coefficients = oracle.at(scores)
