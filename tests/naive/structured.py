@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 
 def partial_order(good: Sequence[bool], order: Sequence[int], averaged: bool = True) -> list[float]:
@@ -85,6 +86,14 @@ def worst(good: tuple[bool, ...], scores: Any, phi: Map, value: Callable[[Sequen
     loss = losses(patterns, value)
     difference = truth - maps
     return (loss - difference @ scores).max(), loss, difference
+
+
+def assignment(scores: Any, decay: Any, gains: Any, worths: Any) -> float:
+    """The best of Σ A(rank) s − g v(rank)/DCG* as an assignment of documents to ranks (section 3.5)."""
+    ideal = np.sort(gains)[::-1] @ worths
+    value = np.outer(scores, decay) - np.outer(gains, worths) / ideal
+    rows, ranks = linear_sum_assignment(value, maximize=True)
+    return float(value[rows, ranks].sum())
 
 
 # 2008's Figure 2 and the two facts that shorten it, to the letter. All take sorted scores and what a rank is

@@ -190,6 +190,13 @@ def test_pairs_without_an_oracle(text: str, name: str, words: str) -> None:
         worst_orderings(text, name, one_query([0, 1]))
 
 
+def test_tables_too_large() -> None:
+    labels = np.repeat([0.0, 1.0], 50_000)
+    with pytest.raises(InputError, match=r"a table of 2.5e\+09 cells"):
+        worst_orderings("ndcg", "dorm", one_query(labels))
+    worst_orderings("ndcg@10", "dorm", one_query(labels))
+
+
 def test_scores_and_labels_that_cannot_be_used() -> None:
     oracle = worst_orderings("map", "po", Lists(np.array([0.0, 1.0, 1.0, 0.0]), np.array([0, 2, 4])))
     with pytest.raises(InputError, match="shape"):

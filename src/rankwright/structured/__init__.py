@@ -27,7 +27,8 @@ from rankwright.structured.feature_maps import (
 )
 from rankwright.structured.feature_maps import feature_map as _feature_map
 from rankwright.structured.first import first_by_pairs, first_good
-from rankwright.structured.oracle import Builder, WorstOrderings
+from rankwright.structured.graded import GradedOrderings, is_graded
+from rankwright.structured.oracle import Builder, MergedOrderings, WorstOrderings
 from rankwright.structured.sign import auc
 
 __all__ = [
@@ -62,8 +63,9 @@ def worst_orderings(
 ) -> WorstOrderings:
     """What finds the worst ordering of each query, argmax over y of Δ(y*, y) + w·φ(x, y), for a pair of both.
 
-    A document is good from the label ``threshold`` on, by default the measure's own or 1. Unjudged documents
-    are left out. A pair that has no such oracle is refused by name.
+    A document is good from the label ``threshold`` on, by default the measure's own or 1; only NDCG with a
+    decay takes graded labels for what they gain, unless a threshold is given. Unjudged documents are left
+    out. A pair that has no such oracle is refused by name.
 
     >>> import numpy as np
     >>> lists = Lists(np.array([0.0, 1.0, 0.0]), np.array([0, 3]))
@@ -85,7 +87,14 @@ def worst_orderings(
     if threshold is not None and hasattr(given, "threshold"):
         given = given.replace(threshold=threshold)
     lowest = getattr(given, "threshold", 1.0 if threshold is None else threshold)
-    return WorstOrderings(given, chosen, lists, build, float(lowest))
+    if (
+        threshold is None
+        and isinstance(given, NDCG)
+        and isinstance(chosen, Decay)
+        and is_graded(given, lists)
+    ):
+        return GradedOrderings(given, chosen, lists)
+    return MergedOrderings(given, chosen, lists, float(lowest), build)
 
 
 def _partners(given: Measure) -> str:

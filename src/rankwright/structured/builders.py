@@ -19,6 +19,8 @@ from rankwright.structured.oracle import Kinds, Placing
 from rankwright.structured.percolation import percolating
 from rankwright.structured.table import by_table
 
+MOST_CELLS = 2e9
+
 
 def average_precision(
     measure: AveragePrecision, feature_map: PartialOrder | LocalOrder, kinds: Kinds
@@ -55,11 +57,24 @@ def _by_pairs(measure: Measure, constants: Floats, kinds: Kinds, *, by_count: bo
         placing = percolating(worths, constants, by_count)
         if placing is not None:
             return placing
+    _check_cells(measure, kinds, k)
     return by_table(worths, constants, by_count, k)
 
 
 def _by_decay(measure: Measure, constants: Floats, counts: Floats, kinds: Kinds, decay: Decay) -> Placing:
-    return by_merging(measure.ranks(kinds.longest), constants, counts, _cut(measure, kinds), decay)
+    k = _cut(measure, kinds)
+    _check_cells(measure, kinds, k)
+    return by_merging(measure.ranks(kinds.longest), constants, counts, k, decay)
+
+
+def _check_cells(measure: Measure, kinds: Kinds, k: int) -> None:
+    """Refuse tables that would take most of a machine's memory, a byte a cell."""
+    cells = float((np.minimum(kinds.good, k) * np.minimum(kinds.bad, k)).max(initial=0))
+    if cells > MOST_CELLS:
+        raise InputError(
+            f"the worst ordering of {measure!r} takes a table of {cells:.2g} cells for the largest query, "
+            f"more than {MOST_CELLS:.2g}; give the measure a cut-off"
+        )
 
 
 def _cut(measure: Measure, kinds: Kinds) -> int:

@@ -17,8 +17,9 @@ few bad documents above good ones; documents with equal scores stand in the orde
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -179,31 +180,22 @@ def from_ranks(good: Integers, bad: Integers, above: Integers, decay: Floats, ou
 class WorstOrderings:
     """The worst ordering of each query at given scores. Made by ``worst_orderings``."""
 
-    def __init__(
-        self, measure: Measure, feature_map: FeatureMap, lists: Lists, build: Builder, threshold: float
-    ):
-        self.measure, self.feature_map, self.lists, self.threshold = measure, feature_map, lists, threshold
-        lists.check_labels(measure)
-        kinds = np.where(np.isnan(lists.labels), UNJUDGED, lists.labels >= threshold).astype(np.int32)
-        n_good, n_bad = (_counts(kinds == kind, lists) for kind in (GOOD, BAD))
-        placing = build(measure, feature_map, Kinds(n_good, n_bad, int(lists.sizes.max(initial=0))))
-        trains = (n_good > 0) & (n_bad > 0) & (placing.constants > 0)
-        if measure.short == "zero" and measure.cutoff is not None:
-            trains &= lists.sizes >= measure.cutoff
-        self.trains: NDArray[np.bool_] = trains
-        """Whether each query trains anything: it has good and bad documents."""
-        self._kernel, self._k = placing.kernel, placing.k
-        self._known = Known(
-            offsets=np.require(lists.offsets, np.int64, ["C", "W"]),
-            kinds=kinds,
-            scales=feature_map.scales(n_good, n_bad),
-            constants=np.where(trains, placing.constants, 0.0),
-            tables=np.require(placing.tables, np.float64, ["C", "W"]),
-        )
-        self._all = np.arange(len(lists.sizes))
-        self._starts = self._known.offsets[:-1].copy()
+    graded: ClassVar[bool]
+    """Whether the labels' own gains count, or documents are good or bad only."""
 
-    def at(self, scores: ArrayLike, queries: Sequence[int] | None = None) -> tuple[Floats, Floats]:
+    def __init__(self, measure: Measure, feature_map: FeatureMap, lists: Lists, threshold: float):
+        lists.check_labels(measure)
+        self.measure, self.feature_map, self.lists = measure, feature_map, lists
+        self.threshold = threshold
+        """The lowest label of a good document."""
+        self.trains: NDArray[np.bool_] = np.ones(len(lists.sizes), np.bool_)
+        """Whether each query trains anything: it has good and bad documents."""
+        if measure.short == "zero" and measure.cutoff is not None:
+            self.trains = lists.sizes >= measure.cutoff
+        self._offsets = np.require(lists.offsets, np.int64, ["C", "W"])
+        self._all = np.arange(len(lists.sizes))
+
+    def at(self, scores: ArrayLike, queries: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Δ of each query's worst ordering y, and c of each row, with φ(x, y*) − φ(x, y) = Σ c·x.
 
         ``queries`` asks for some of them only, in this order: then Δ is one a query asked for, and c is one a
@@ -215,33 +207,56 @@ class WorstOrderings:
             raise InputError(
                 f"the scores have shape {given.shape} for {len(self.lists.labels)} rows; give one a row"
             )
-        run, place = query_worst.compiled, self._kernel.compiled
-        by_rank = isinstance(self.feature_map, Decay)
+        run = self._run()
+        bad: list[int] = []
         if queries is None:
             losses, coefficients = np.empty(len(self._all)), np.empty(len(given))
-            bad: list[int] = []
+            starts = self._offsets[:-1]
             self.lists.in_chunks(
-                lambda begin, end: bad.append(
-                    run(
-                        place, self._k, by_rank, self._known, given, self._all, self._starts, begin, end,
-                        losses, coefficients,
-                    )
-                )
-            )  # fmt: skip
+                lambda begin, end: bad.append(run(given, self._all, starts, begin, end, losses, coefficients))
+            )
         else:
-            chosen = np.asarray(queries, np.int64)
+            chosen = np.array(queries, np.int64)
             sizes = self.lists.sizes[chosen]
             losses, coefficients = np.empty(len(chosen)), np.empty(int(sizes.sum()))
-            bad = [
-                run(
-                    place, self._k, by_rank, self._known, given, chosen, np.cumsum(sizes) - sizes,
-                    0, len(chosen), losses, coefficients,
-                )
-            ]  # fmt: skip
+            starts = np.cumsum(sizes) - sizes
+            bad.append(run(given, chosen, starts, 0, len(chosen), losses, coefficients))
         row = max(bad, default=-1)
         if row >= 0:
             raise InputError(f"row {row}: the score is {given[row]:g}; worst orderings need finite scores")
         return losses, coefficients
+
+    def _run(self) -> Callable[..., int]:
+        """The compiled kernel, with what stays the same given to it."""
+        raise NotImplementedError
+
+
+class MergedOrderings(WorstOrderings):
+    """Worst orderings of documents that are good or bad."""
+
+    graded = False
+
+    def __init__(
+        self, measure: Measure, feature_map: FeatureMap, lists: Lists, threshold: float, build: Builder
+    ):
+        super().__init__(measure, feature_map, lists, threshold)
+        kinds = np.where(np.isnan(lists.labels), UNJUDGED, lists.labels >= threshold).astype(np.int32)
+        n_good, n_bad = (_counts(kinds == kind, lists) for kind in (GOOD, BAD))
+        placing = build(measure, feature_map, Kinds(n_good, n_bad, int(lists.sizes.max(initial=0))))
+        self.trains &= (n_good > 0) & (n_bad > 0) & (placing.constants > 0)
+        self._placing = placing
+        self._known = Known(
+            offsets=self._offsets,
+            kinds=kinds,
+            scales=feature_map.scales(n_good, n_bad),
+            constants=np.where(self.trains, placing.constants, 0.0),
+            tables=np.require(placing.tables, np.float64, ["C", "W"]),
+        )
+
+    def _run(self) -> Callable[..., int]:
+        by_rank = isinstance(self.feature_map, Decay)
+        run, place = query_worst.compiled, self._placing.kernel.compiled
+        return functools.partial(run, place, self._placing.k, by_rank, self._known)
 
 
 def _counts(mask: NDArray[np.bool_], lists: Lists) -> Integers:
