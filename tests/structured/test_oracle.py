@@ -190,6 +190,11 @@ def test_pairs_without_an_oracle(text: str, name: str, words: str) -> None:
         worst_orderings(text, name, one_query([0, 1]))
 
 
+def test_lists_shorter_than_a_cutoff_that_counts_them_for_nothing_train_nothing() -> None:
+    lists = Lists(np.array([0.0, 1.0, 0.0, 1.0, 0.0]), np.array([0, 2, 5]))
+    assert worst_orderings("ndcg@3(short=zero)", "po", lists).trains.tolist() == [False, True]
+
+
 def test_tables_too_large() -> None:
     labels = np.repeat([0.0, 1.0], 50_000)
     with pytest.raises(InputError, match=r"a table of 2.5e\+09 cells"):

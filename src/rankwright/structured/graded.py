@@ -5,8 +5,8 @@
 As with good and bad (``merging``), documents of one gain g are best in the order of their scores, so that a
 ranking is a merge of as many sorted lists as there are gains, and the best of those that have placed so many
 of each list follows from those that have placed one less of one of them. From rank k on v is 0, and the rest
-of all lists is merged by score. That is Π min(n_g, k) states over the gains g, few where k or the gains are few, and
-exact: the assignment problem of the paper has the same optimum, in O(n³).
+of all lists is merged by score. That is Π min(n_g, k) states over the gains g, few where k or the gains are
+few, and exact: the assignment problem of the paper has the same optimum, in O(n³).
 """
 
 from __future__ import annotations
