@@ -64,10 +64,11 @@ def _teach_float_of_truths() -> None:
     from numba.extending import overload
 
     @overload(float)
-    def float_of_truth(value: Any) -> Any:
-        if isinstance(value, types.Boolean):
-            return lambda value: 1.0 if value else 0.0
-        return None
+    def float_of(value: Any) -> Any:
+        def of_truth(value: Any) -> Any:  # Numba wants both to read alike
+            return 1.0 if value else 0.0
+
+        return of_truth if isinstance(value, types.Boolean) else None
 
 
 def _in_a_line(error: Exception) -> str:
