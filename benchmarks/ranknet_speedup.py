@@ -16,18 +16,14 @@ for V1 and 1.185 for V2; the faster the net, the steeper V2.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import rankwright as rw
-from benchmarks.common import arguments, interleaved, table, write_json
-from rankwright.learners.nets import NetTraining, label_order, weights_of
+from benchmarks.common import arguments, table, write_json
 from rankwright.networks.net import layers, random_weights
-from rankwright.networks.panels import backward_group, forward_group
-from rankwright.pairwise.tasks import query_slopes, task_of_labels
+from rankwright.reproductions.paper_2006 import query_seconds, random_data
 
 HIDDEN = (0, 10)
 BOUNDS = {0: 5.1, 10: 8.0}
@@ -35,14 +31,6 @@ WEB = {"queries": 1000, "documents": 26, "features": 367}
 ARTIFICIAL_FEATURES = 50
 FIRST = 1000
 PAPER = {"v1": 1.943, "v2": 1.185}
-
-
-def random_data(queries: int, documents: int, features: int) -> rw.QuerySet:
-    """Features of no meaning with web-like labels: time depends on shapes and labels only."""
-    random = np.random.default_rng(0)
-    X = random.standard_normal((queries * documents, features), np.float32)
-    y = random.choice(5, queries * documents, p=(0.45, 0.3, 0.15, 0.07, 0.03)).astype(float)
-    return rw.QuerySet(X, y, qid=np.repeat(np.arange(queries), documents))
 
 
 def learner(training: str, hidden: int, features: int, epochs: int = 1) -> rw.RankNet:
@@ -61,7 +49,7 @@ def epoch_seconds(data: rw.QuerySet, training: str, hidden: int) -> tuple[float,
 
 
 def web_rows(repeats: int) -> list[dict[str, Any]]:
-    data = random_data(**WEB)
+    data = random_data(*WEB.values())
     rows = []
     for hidden in HIDDEN:
         seconds: dict[str, list[float]] = {"v1": [], "v2": []}
@@ -86,52 +74,20 @@ def web_rows(repeats: int) -> list[dict[str, Any]]:
     return rows
 
 
-def parts(documents: int, hidden: int, repeats: int) -> dict[str, float]:
-    """The seconds that V2 spends in the net and in the pairs of one query."""
-    data = random_data(1, documents, ARTIFICIAL_FEATURES)
-    training = NetTraining(learner("v2", hidden, data.n_features), data, None, label_order(data))
-    net, panels, buffers = training.net, training.panels, training.buffers[0]
-    assert data.labels is not None
-    task, _ = task_of_labels(data.labels, data.offsets, panels.starts.astype(np.int64), *weights_of(data))
-    span = panels.starts[0], panels.starts[1]
-
-    def in_net() -> None:
-        forward_group(net.sizes, net.weights, panels.values, *span, buffers.activations, buffers.scores)
-        backward_group(
-            net.sizes, net.weights, panels.values, *span, buffers.slopes, buffers.activations, net.gradient
-        )
-
-    def in_pairs() -> None:
-        query_slopes(
-            task, np.uint64(0), panels.counts[0], *span, buffers.scores, buffers.scratch, buffers.slopes
-        )
-
-    works: dict[str, Callable[[], None]] = {"net": in_net, "pairs": in_pairs}
-    if documents > 50_000:  # a minute each: once is enough
-        return {name: _once(work) for name, work in works.items()}
-    return interleaved(works, repeats)
-
-
-def _once(work: Callable[[], None]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
-def size_rows(hidden: int, most_v1: int, most_v2: int, repeats: int) -> list[dict[str, Any]]:
+def size_rows(hidden: int, most_v1: int, most_v2: int) -> list[dict[str, Any]]:
     rows = []
     documents = FIRST
     while documents <= max(most_v1, most_v2):
         row: dict[str, Any] = {"layers": 1 + (hidden > 0), "documents": documents}
-        v2 = parts(documents, hidden, repeats) if documents <= most_v2 else None
+        v2 = query_seconds(documents, hidden) if documents <= most_v2 else None
         v1 = None
         if documents <= most_v1:
             v1 = epoch_seconds(random_data(1, documents, ARTIFICIAL_FEATURES), "v1", hidden)[0]
         row["V1 s"] = v1 if v1 is not None else "-"
-        row["V2 s"] = sum(v2.values()) if v2 else "-"
-        row["of it net"] = v2["net"] if v2 else "-"
-        row["of it pairs"] = v2["pairs"] if v2 else "-"
-        row["V1 / V2"] = v1 / sum(v2.values()) if v1 is not None and v2 else "-"
+        row["V2 s"] = v2["v2"] if v2 else "-"
+        row["of it net"] = v2["v2's net"] if v2 else "-"
+        row["of it pairs"] = v2["v2's pairs"] if v2 else "-"
+        row["V1 / V2"] = v1 / v2["v2"] if v1 is not None and v2 else "-"
         rows.append(row)
         documents *= 2
     return rows
@@ -159,7 +115,7 @@ def main() -> None:
     print(table(web), end="\n\n")
     sizes, slopes = [], []
     for hidden in HIDDEN:
-        rows = size_rows(hidden, options.v1, options.v2, options.repeats)
+        rows = size_rows(hidden, options.v1, options.v2)
         sizes += rows
         found = {name: slope(rows, f"{name.upper()} s") for name in PAPER}
         nets, pairs = slope(rows, "of it net"), slope(rows, "of it pairs")

@@ -11,9 +11,10 @@ JSON. There is one module a paper, ``paper_2010_….py``; all are found by their
 2. **Write the function that sums them up**: from the pieces' results by name to a dict of figures, which the
    rows name. A claim in words ("A above B above C") is a figure too: the numbers that it orders.
 3. **Write the rows**: where the number is printed, what the paper has, how ours is judged (``Within``,
-   ``AtLeast``, ``AtMost``, ``Equals``, ``Descending``), and why with that tolerance. ``short`` is how the
-   short form judges, where its data is smaller than the paper's; ``full_only`` leaves the row to the full
-   form. A row that could not be run, or whose figure is missing, has failed.
+   ``AtLeast``, ``AtMost``, ``Equals``, ``Descending``, and ``Drawn`` over random draws), and why with that
+   tolerance. ``short`` is how the short form judges, where its data is smaller than the paper's;
+   ``full_only`` leaves the row to the full form. A row that could not be run, or whose figure is missing,
+   has failed.
 4. **Put the Experiment into EXPERIMENTS** of its module. ``tables`` may make ``Table``s of what the pieces
    found, for the page; with ``chart=(x, y, series)`` a table is drawn too.
 
@@ -24,13 +25,14 @@ misses stays a FAIL, and its ``found`` says what was found out about it.
 from __future__ import annotations
 
 from rankwright.reproductions.experiments import Experiment, MissingData, Setting, Table
-from rankwright.reproductions.rows import AtLeast, AtMost, Check, Descending, Equals, Row, Within
+from rankwright.reproductions.rows import AtLeast, AtMost, Check, Descending, Drawn, Equals, Row, Within
 
 __all__ = [
     "AtLeast",
     "AtMost",
     "Check",
     "Descending",
+    "Drawn",
     "Equals",
     "Experiment",
     "MissingData",

@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from rankwright.measures import measure
-from rankwright.reproductions import AtMost, Equals, Experiment, Row, Setting
+from rankwright.data import QuerySet
+from rankwright.data.synthetic import web_search
+from rankwright.evaluation import evaluate
+from rankwright.learners.base import Ranker
+from rankwright.learners.lambdamart import LambdaMART
+from rankwright.measures import measure as read_measure
+from rankwright.reproductions.contests import best_net, contest
+from rankwright.reproductions.experiments import FOLDS, Experiment, Setting, Table
+from rankwright.reproductions.rows import AtMost, Descending, Equals, Row
 
 # Figure 1: two relevant documents among sixteen; the top one goes down three ranks, the low one up five.
 
@@ -24,7 +31,7 @@ def figure_1_list(relevant: tuple[int, ...]) -> dict[str, Any]:
     labels = np.zeros(LENGTH)
     labels[np.array(relevant) - 1] = 1
     above = [int((labels[: rank - 1] == 0).sum()) for rank in relevant]
-    values = {name: measure(name).value(labels) for name in ("ndcg", "err")}
+    values = {name: read_measure(name).value(labels) for name in ("ndcg", "err")}
     return {"errors": sum(above), **values}
 
 
@@ -77,4 +84,135 @@ FIGURE_1 = Experiment(
     ),
 )
 
-EXPERIMENTS = (FIGURE_1,)
+# LambdaMART beside LambdaRank and RankNet (section 7), and ERR trained for and tested (section 4.1)
+
+MEASURES = ("ndcg@10", "err")
+
+
+def rankers_pieces(setting: Setting) -> dict[str, Any]:
+    """Artificial data, and a fold a piece of real data."""
+    pieces: dict[str, Any] = {"artificial": lambda: artificial(setting)}
+    for k in range(1, FOLDS + 1 if setting.full else 2):
+        pieces[f"fold {k}"] = lambda k=k: per_query(setting, k)
+    return pieces
+
+
+def rankers(train: QuerySet, valid: QuerySet, setting: Setting) -> dict[str, Ranker]:
+    """LambdaMART and LambdaRank for both measures, and RankNet."""
+    epochs, trees = (100, 300) if setting.full else (5, 20)
+    made: dict[str, Ranker] = {}
+    for measure in MEASURES:
+        about: dict[str, Any] = {"measure": measure, "n_jobs": setting.n_jobs}
+        made[f"LambdaMART {measure}"] = LambdaMART(
+            n_estimators=trees, max_leaf_nodes=15, early_stopping_rounds=50, **about
+        ).fit(train, valid=valid)
+        made[f"LambdaRank {measure}"] = best_net(
+            "LambdaRank", train, valid, hidden=10, epochs=epochs, **about
+        )
+    made["RankNet"] = best_net("RankNet", train, valid, hidden=10, epochs=epochs, n_jobs=setting.n_jobs)
+    return made
+
+
+def artificial(setting: Setting) -> dict[str, Any]:
+    """All of them on artificial data of a web search's shape."""
+    train, valid, test = split_three(*((2000, (1000, 500, 500)) if setting.full else (150, (60, 30, 60))))
+    return contest(rankers(train, valid, setting), test, MEASURES)
+
+
+def split_three(queries: int, sizes: tuple[int, int, int]) -> list[QuerySet]:
+    """Data to train, validate and test on."""
+    data, ends = web_search(queries), np.cumsum(sizes)
+    return [data.select(slice(int(end - size), int(end))) for end, size in zip(ends, sizes, strict=True)]
+
+
+def per_query(setting: Setting, k: int) -> dict[str, Any]:
+    """Each ranker's measures on each query of a fold's test part."""
+    train, valid, test = setting.fold("mq2008", k)
+    return {
+        name: {measure: evaluate(ranker, test, measure)[measure].per_query.tolist() for measure in MEASURES}
+        for name, ranker in rankers(train, valid, setting).items()
+    }
+
+
+def rankers_figures(results: Any) -> dict[str, Any]:
+    """Means and p-values on both kinds of data."""
+    found, folds = results["artificial"], [fold for name, fold in results.items() if name != "artificial"]
+    figures = {f"artificial, {measure}": found["means"][measure] for measure in MEASURES}
+    figures["artificial, p"] = found["p"]["ndcg@10"]["LambdaMART ndcg@10 - LambdaRank ndcg@10"]
+    for measure in MEASURES:
+        figures[f"MQ2008, {measure}"] = {
+            name: float(np.nanmean(np.concatenate([np.array(fold[name][measure], float) for fold in folds])))
+            for name in folds[0]
+        }
+    return figures
+
+
+def rankers_tables(results: Any) -> list[Table]:
+    """Means by ranker and measure."""
+    figures = rankers_figures(results)
+    return [
+        Table(
+            f"Means on test data, {data}",
+            [
+                {"ranker": name, **{measure: figures[f"{data}, {measure}"][name] for measure in MEASURES}}
+                for name in figures[f"{data}, ndcg@10"]
+            ],
+        )
+        for data in ("artificial", "MQ2008")
+    ]
+
+
+def rankers_rows() -> tuple[Row, ...]:
+    """The orders that the paper tells of."""
+    trees, net, pairs = "LambdaMART ndcg@10", "LambdaRank ndcg@10", "RankNet"
+    rows = []
+    for data, slack in (("artificial", -0.1), ("MQ2008", -0.05)):
+        rows += [
+            Row(
+                figure=f"{data}, ndcg@10",
+                where="section 7",
+                what=f"NDCG@10, {data}: {a} and {b}",
+                published=f"{a.split()[0]} above {b.split()[0]}",
+                expected=Descending(a, b),
+                short=Descending(a, b, margin=slack),
+                why="the order of the means; the short form has a tenth of the queries or steps",
+            )
+            for a, b in ((trees, net), (net, pairs))
+        ]
+        rows.append(
+            Row(
+                figure=f"{data}, err",
+                where="section 4.1",
+                what=f"ERR, {data}: LambdaRank trained for ERR, and RankNet",
+                published="λ's for ERR optimise ERR",
+                expected=Descending("LambdaRank err", pairs),
+                short=Descending("LambdaRank err", pairs, margin=slack),
+                why="the order of the means",
+            )
+        )
+    return (
+        *rows,
+        Row(
+            figure="artificial, p",
+            where="section 7",
+            what="p of the paired t-test of LambdaMART against LambdaRank, NDCG@10, artificial",
+            published="LambdaMART is better",
+            expected=AtMost(0.05),
+            why="significant at 95 %",
+            full_only=True,
+        ),
+    )
+
+
+RANKERS = Experiment(
+    name="2010-rankers",
+    title="LambdaMART beside LambdaRank and RankNet; ERR trained for and tested",
+    paper="2010",
+    data="artificial of a web search's shape, and MQ2008 (five folds)",
+    pieces=rankers_pieces,
+    figures=rankers_figures,
+    tables=rankers_tables,
+    rows=rankers_rows(),
+)
+
+EXPERIMENTS = (FIGURE_1, RANKERS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 Figure = Any
-"""What an experiment found: a number, or numbers by name."""
+"""What an experiment found: a number, or numbers by name, or one a draw of random data."""
 
 
 class Check(Protocol):
@@ -68,6 +68,31 @@ class AtMost:
 
 
 @dataclasses.dataclass(frozen=True)
+class Drawn:
+    """Ours are values over random draws of the data; the paper's is one that a further draw might give.
+
+    It lies in the 99 % prediction interval of a normal distribution, which is wide where draws differ, and
+    as narrow as they allow where they do not.
+
+    >>> print(Drawn(0.5), Drawn(0.5).holds([0.48, 0.52, 0.51]), Drawn(0.7).holds([0.48, 0.52, 0.51]))
+    0.5 as one more draw (99 %) True False
+    """
+
+    value: float
+
+    def holds(self, ours: Figure) -> bool:
+        """Whether it does."""
+        from scipy.special import stdtrit
+
+        n, mean = len(ours), math.fsum(ours) / len(ours)
+        spread = math.sqrt(math.fsum((each - mean) ** 2 for each in ours) / (n - 1))
+        return bool(abs(self.value - mean) <= stdtrit(n - 1, 0.995) * spread * math.sqrt(1 + 1 / n))
+
+    def __str__(self) -> str:
+        return f"{self.value:g} as one more draw (99 %)"
+
+
+@dataclasses.dataclass(frozen=True)
 class Equals:
     """Ours is the very same; True for a claim that holds or does not."""
 
@@ -78,7 +103,7 @@ class Equals:
         return bool(ours == self.value)
 
     def __str__(self) -> str:
-        return {True: "yes", False: "no"}.get(self.value, f"= {self.value}")
+        return shown(self.value) if isinstance(self.value, bool) else f"= {self.value}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,6 +167,9 @@ def shown(ours: Figure) -> str:
         return ", ".join(f"{name} {shown(value)}" for name, value in ours.items())
     if isinstance(ours, bool):
         return "yes" if ours else "no"
+    if isinstance(ours, Sequence) and not isinstance(ours, str):
+        mean = math.fsum(ours) / len(ours)
+        return f"{shown(mean)} (mean of {len(ours)}, {shown(min(ours))} to {shown(max(ours))})"
     if isinstance(ours, float):
         return "NaN" if math.isnan(ours) else f"{ours:.4g}"
     return f"{ours:,}" if isinstance(ours, int) else str(ours)
