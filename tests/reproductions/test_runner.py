@@ -133,9 +133,9 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     assert calls == ["a", "b", "b", "a", "a"]
 
 
-def test_kept_runs_nothing(tmp_path):
+def test_after_the_time_given_nothing_is_begun(tmp_path):
     store, experiment = Store(tmp_path), toy({"a": lambda: 3, "b": lambda: 1 / 0}, row("a", Equals(3)))
-    found = run(experiment, Setting(), store, only_kept=True)
+    found = run(experiment, Setting(), store, until=0.0)
     assert found.outcomes[0].shown == "did not run: piece a was not run"
     assert not list(tmp_path.iterdir())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     help="Where the results of pieces are kept; a run that was broken off goes on from them.",
 )
 @click.option("--kept", is_flag=True, help="Run nothing; show what is kept.")
+@click.option(
+    "--minutes", type=float, metavar="N", help="Begin nothing new after so long; go on another time."
+)
 @click.option("--page", metavar="FILE", help="Write what was found as a page of Markdown.")
 @click.option("--jobs", "n_jobs", type=int, metavar="N", help="How many threads to use; all, if not given.")
 @options.as_json
@@ -44,6 +49,7 @@ def command(
     data: Path | None,
     output: Path,
     kept: bool,
+    minutes: float | None,
     page: str | None,
     n_jobs: int | None,
     as_json: bool,
@@ -66,12 +72,13 @@ def command(
     if name is None:
         listed(experiments, as_json)
         return 0
+    until = 0.0 if kept else math.inf if minutes is None else time.monotonic() + 60 * minutes
     setting, store, runs = Setting(full=full, data=data, n_jobs=n_jobs), Store(output), []
     for experiment in chosen(name, experiments):
         with step(experiment.name, quiet) as report:
             runs.append(
                 run(
-                    experiment, setting, store, only_kept=kept,
+                    experiment, setting, store, until=until,
                     progress=lambda piece, done, total, report=report: report(done, total),  # type: ignore[misc]
                 )
             )  # fmt: skip

@@ -76,41 +76,51 @@ NETS = {0: "linear", 5: "two layers"}
 
 
 def table_1_pieces(setting: Setting) -> dict[str, Any]:
-    """Each target with each size of training data."""
+    """Each target with each size of training data, a draw a piece."""
     sizes = SIZES_1 if setting.full else SHORT_SIZES
     return {
-        f"{target} {size}": lambda target=target, size=size: table_1_cells(target, size, DRAWS[setting.full])
+        f"{target} {size} draw {draw}": lambda about=(target, size, draw): table_1_cells(*about)
         for target in TARGETS
         for size in sizes
+        for draw in range(DRAWS[setting.full])
     }
 
 
-def table_1_cells(target: str, size: int, draws: int) -> dict[str, list[float]]:
-    """Test % correct of both nets, a value a draw."""
-    found: dict[str, list[float]] = {name: [] for name in NETS.values()}
-    for draw in range(draws):
-        train, valid, test = parts(target, size // DOCUMENTS, draw)
-        for hidden, name in NETS.items():
-            found[name].append(100 * correct(trained(train, valid, draw, hidden=hidden), test))
+def table_1_cells(target: str, size: int, draw: int) -> dict[str, float]:
+    """Test % correct of both nets."""
+    train, valid, test = parts(target, size // DOCUMENTS, draw)
+    return {
+        name: 100 * correct(trained(train, valid, draw, hidden=hidden), test) for hidden, name in NETS.items()
+    }
+
+
+def by_draw(results: Results) -> dict[str, dict[str, list[Any]]]:
+    """Results of pieces that differ in the draw only, as lists over the draws."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for piece, cells in results.items():
+        own = found.setdefault(piece.partition(" draw")[0], {name: [] for name in cells})
+        for name, value in cells.items():
+            own[name].append(value)
     return found
 
 
 def table_1_figures(results: Results) -> dict[str, Any]:
     """Each cell, and what two layers gain at each size, as means over the draws."""
-    cells = {f"{piece}, {name}": values for piece, by in results.items() for name, values in by.items()}
+    found = by_draw(results)
+    cells = {f"{piece}, {name}": values for piece, by in found.items() for name, values in by.items()}
     gains = {
         f"{piece}, gain": float(np.mean(by["two layers"]) - np.mean(by["linear"]))
-        for piece, by in results.items()
+        for piece, by in found.items()
     }
     return cells | gains
 
 
 def table_1_table(results: Results) -> list[Table]:
     """All cells with the paper's."""
-    rows = []
+    rows, found = [], by_draw(results)
     for (target, hidden), papers in PAPER_1.items():
         for size, paper in zip(SIZES_1, papers, strict=True):
-            ours = results.get(f"{target} {size}", {}).get(NETS[hidden])
+            ours = found.get(f"{target} {size}", {}).get(NETS[hidden])
             if ours:
                 spread = float(np.std(ours, ddof=1))
                 rows.append(
@@ -191,27 +201,26 @@ SHORT_2 = (100, 500)
 
 
 def table_2_pieces(setting: Setting) -> dict[str, Any]:
-    """Each size of training data."""
-    sizes = tuple(PAPER_2) if setting.full else SHORT_2
-    return {str(size): lambda size=size: table_2_cells(size, DRAWS[setting.full]) for size in sizes}
+    """Each size of training data, a draw a piece."""
+    return {
+        f"{size} draw {draw}": lambda size=size, draw=draw: table_2_cells(size, draw)
+        for size in (PAPER_2 if setting.full else SHORT_2)
+        for draw in range(DRAWS[setting.full])
+    }
 
 
-def table_2_cells(size: int, draws: int) -> dict[str, list[float]]:
-    """Pairs and test share correct, without ties and with them, a value a draw."""
-    found: dict[str, list[float]] = {name: [] for name in ("pairs", "all pairs", "out", "half")}
-    for draw in range(draws):
-        train, valid, test = parts("polynomial", size // DOCUMENTS, draw)
-        found["pairs"].append(pairs_of(train))
-        found["all pairs"].append(size * (DOCUMENTS - 1) // 2)
-        for ties in ("out", "half"):
-            found[ties].append(correct(trained(train, valid, draw, hidden=10, ties=ties), test))
-    return found
+def table_2_cells(size: int, draw: int) -> dict[str, float]:
+    """Pairs and test share correct, without ties and with them."""
+    train, valid, test = parts("polynomial", size // DOCUMENTS, draw)
+    return {"pairs": pairs_of(train), "all pairs": size * (DOCUMENTS - 1) // 2} | {
+        ties: correct(trained(train, valid, draw, hidden=10, ties=ties), test) for ties in ("out", "half")
+    }
 
 
 def table_2_figures(results: Results) -> dict[str, Any]:
     """Each cell, and what training on ties changes, as a mean over the draws."""
     figures: dict[str, Any] = {}
-    for size, by in results.items():
+    for size, by in by_draw(results).items():
         figures |= {f"{size}, {name}": values for name, values in by.items()}
         figures[f"{size}, all pairs"] = by["all pairs"][0]
         figures[f"{size}, change"] = abs(float(np.mean(by["half"]) - np.mean(by["out"])))

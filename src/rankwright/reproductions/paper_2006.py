@@ -14,15 +14,13 @@ from rankwright.learners.nets import NetTraining, label_order, weights_of
 from rankwright.learners.ranknet import RankNet
 from rankwright.networks.panels import backward_group, forward_group
 from rankwright.pairwise.tasks import query_slopes, task_of_labels
-from rankwright.reproductions.contests import best_net, contest, means_table
+from rankwright.reproductions.contests import best_net, panel_figures, panel_pieces, panel_tables
 from rankwright.reproductions.experiments import FOLDS, Experiment, Setting, Table, together
-from rankwright.reproductions.rows import AtLeast, Descending, Equals, Row, Within
+from rankwright.reproductions.rows import AtLeast, AtMost, Descending, Equals, Row, Within
 
 Results = Mapping[str, Any]
 
 NETS = {0: "linear", 10: "two layers"}
-TRUNCATIONS = tuple(f"ndcg@{k}" for k in range(1, 11))
-
 # Figure 1: the factored training (V2) beside the training pair by pair (V1), each with an update a query
 
 WEB = (1000, 26, 367)
@@ -199,14 +197,6 @@ def split_three(queries: QuerySet, sizes: tuple[int, int, int]) -> list[QuerySet
     return [queries.select(slice(int(end - size), int(end))) for end, size in zip(ends, sizes, strict=True)]
 
 
-def both_nets(parts: list[QuerySet], hidden: int, setting: Setting, **more: Any) -> dict[str, Any]:
-    """RankNet and LambdaRank, each at its best rate, on the test data."""
-    train, valid, test = parts
-    settings = {"hidden": hidden, "epochs": EPOCHS[setting.full], "n_jobs": setting.n_jobs, **more}
-    nets = {kind: best_net(kind, train, valid, **settings) for kind in ("LambdaRank", "RankNet")}
-    return contest(nets, test, TRUNCATIONS)
-
-
 def polynomial_parts(setting: Setting) -> list[QuerySet]:
     """Data of section 6.3.1."""
     sizes = SPLITS[setting.full]
@@ -214,39 +204,14 @@ def polynomial_parts(setting: Setting) -> list[QuerySet]:
 
 
 def figure_2_left_pieces(setting: Setting) -> dict[str, Any]:
-    """Both nets; the linear one in the full form only, since it can learn but the linear third."""
-    nets = NETS if setting.full else {10: NETS[10]}
-    return {
-        name: lambda hidden=hidden: both_nets(
-            polynomial_parts(setting),
-            hidden,
-            setting,
-            standardise=False,
-            init="small" if hidden else "scaled",
-        )
-        for hidden, name in nets.items()
-    }
-
-
-def gaps(results: Results) -> dict[str, Any]:
-    """By net: the means at each truncation, the p-values, and the gaps at 1 and at 10."""
-    figures: dict[str, Any] = {}
-    for name, found in results.items():
-        for measure in TRUNCATIONS:
-            figures[f"{name}, {measure}"] = found["means"][measure]
-            figures[f"{name}, {measure}, p"] = found["p"][measure]["LambdaRank - RankNet"]
-        wins = [found["means"][each]["LambdaRank"] > found["means"][each]["RankNet"] for each in TRUNCATIONS]
-        figures[f"{name}, wins"] = sum(wins)
-        figures[f"{name}, gaps"] = {
-            each: found["means"][each]["LambdaRank"] - found["means"][each]["RankNet"]
-            for each in ("ndcg@1", "ndcg@10")
-        }
-    return figures
-
-
-def net_tables(results: Results) -> list[Table]:
-    """The panels."""
-    return [means_table(f"NDCG on test data, {name}", found, TRUNCATIONS) for name, found in results.items()]
+    """Both nets; the linear one in the full form only, which can learn a third of the target."""
+    return panel_pieces(
+        NETS if setting.full else {10: NETS[10]},
+        lambda: polynomial_parts(setting),
+        epochs=EPOCHS[setting.full],
+        standardise=False,
+        n_jobs=setting.n_jobs,
+    )
 
 
 FIGURE_2_LEFT = Experiment(
@@ -255,9 +220,22 @@ FIGURE_2_LEFT = Experiment(
     paper="2006",
     data="artificial, section 6.3.1: 10,000, 5,000 and 10,000 queries",
     pieces=figure_2_left_pieces,
-    figures=gaps,
-    tables=net_tables,
+    figures=panel_figures,
+    tables=panel_tables,
     rows=(
+        *(
+            Row(
+                figure=f"{name}, {measure}, p",
+                where="Figure 2, left",
+                what=f"p of the paired t-test on {measure.upper()}, {name}",
+                published="clearly outperforms; the 95 % intervals stand apart",
+                expected=AtMost(0.05),
+                why="significant at 95 %",
+                full_only=True,
+            )
+            for name in NETS.values()
+            for measure in ("ndcg@1", "ndcg@10")
+        ),
         *(
             Row(
                 figure=f"{name}, wins",
@@ -307,7 +285,7 @@ def small_fold(setting: Setting, k: int) -> dict[str, Any]:
     turned = [parts[(k - 1 + step) % FOLDS] for step in range(FOLDS)]
     train, valid, test = together(turned[:2]), together(turned[2:4]), turned[4]
     epochs = 200 if setting.full else 20
-    settings = {"hidden": 0, "epochs": epochs, "n_jobs": setting.n_jobs}
+    settings: dict[str, Any] = {"hidden": 0, "epochs": epochs, "n_jobs": setting.n_jobs}
     nets = {kind: best_net(kind, train, valid, **settings) for kind in ("LambdaRank", "RankNet")}
     from rankwright.evaluation import evaluate
 
@@ -353,22 +331,16 @@ def figure_3_pieces(setting: Setting) -> dict[str, Any]:
     """Both nets on artificial data of a web search's shape."""
     sizes = (2000, 1000, 2000) if setting.full else (60, 30, 60)
     epochs = 100 if setting.full else 10
-
-    def piece(hidden: int) -> dict[str, Any]:
-        parts = split_three(web_search(sum(sizes)), sizes)
-        return both_nets(parts, hidden, setting, epochs=epochs)
-
-    return {name: lambda hidden=hidden: piece(hidden) for hidden, name in NETS.items()}
+    return panel_pieces(
+        NETS, lambda: split_three(web_search(sum(sizes)), sizes), epochs=epochs, n_jobs=setting.n_jobs
+    )
 
 
 def figure_3_figures(results: Results) -> dict[str, Any]:
     """As for Figure 2, and the linear LambdaRank beside the two-layer RankNet."""
-    return gaps(results) | {
-        "linear LambdaRank, two-layer RankNet": abs(
-            results["linear"]["means"]["ndcg@10"]["LambdaRank"]
-            - results["two layers"]["means"]["ndcg@10"]["RankNet"]
-        )
-    }
+    figures = panel_figures(results)
+    linear, layers = (figures[f"{name}, ndcg@10"] for name in NETS.values())
+    return figures | {"linear LambdaRank, two-layer RankNet": abs(linear["LambdaRank"] - layers["RankNet"])}
 
 
 FIGURE_3 = Experiment(
@@ -378,7 +350,7 @@ FIGURE_3 = Experiment(
     data="artificial of a web search's shape (136 features) in the place of the paper's web set",
     pieces=figure_3_pieces,
     figures=figure_3_figures,
-    tables=net_tables,
+    tables=panel_tables,
     rows=(
         *(
             Row(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -132,13 +133,13 @@ def run(
     setting: Setting,
     store: Store | None = None,
     *,
-    only_kept: bool = False,
+    until: float = math.inf,
     progress: Progress | None = None,
 ) -> Run:
     """Run the pieces of which ``store`` holds no result, and judge the rows.
 
-    What goes wrong in a piece is a failure of the experiment's rows, not an error. ``only_kept``: run
-    nothing, and take what is there.
+    What goes wrong in a piece is a failure of the experiment's rows, not an error. No piece is begun
+    when the clock (``time.monotonic``) is past ``until``; so 0 runs nothing, and takes what is there.
     """
     results: dict[str, Any] = {}
     seconds: dict[str, float] = {}
@@ -152,7 +153,7 @@ def run(
             if kept is not None:
                 results[name], seconds[name] = kept["result"], kept["seconds"]
                 continue
-            if only_kept:
+            if time.monotonic() > until:
                 failure = failure or f"piece {name} was not run"
                 continue
             began = time.perf_counter()
