@@ -12,7 +12,13 @@ from tests.naive import synthetic as naive
 
 from rankwright import InputError
 from rankwright.data import synthetic
-from rankwright.data.synthetic import WEB_LEVELS, random_net, random_polynomial, web_search
+from rankwright.data.synthetic import (
+    WEB_LEVELS,
+    random_net,
+    random_polynomial,
+    topic_distillation,
+    web_search,
+)
 
 PAPERS = [random_net, random_polynomial]
 
@@ -29,6 +35,7 @@ def digests():
         "net of 300": digest(random_net(4, 50, 300, 5, 0)),
         "polynomial": digest(random_polynomial(40, 50, 50, WEB_LEVELS, 3)),
         "web": digest(web_search(60, 3)),
+        "topics": digest(topic_distillation(7, 500, 40, 5, 3)),
     }
 
 
@@ -37,6 +44,7 @@ PINNED = {
     "net of 300": "01e265902fe96ae6",
     "polynomial": "c24d8762ca86277c",
     "web": "88daa3f04bf2378c",
+    "topics": "270a8200ebacda6f",
 }
 
 
@@ -213,3 +221,16 @@ def test_web_search_refuses_what_makes_no_sense():
         web_search(0)
     with pytest.raises(InputError, match=r"random_state is 1\.5"):
         web_search(2, random_state=1.5)
+
+
+def test_topic_distillation_has_the_shape_of_td2004():
+    queries = topic_distillation()
+    assert (queries.n_queries, len(queries), queries.n_features) == (75, 74_170, 44)
+    assert queries.labels.sum() == 444
+    of_queries = np.add.reduceat(queries.labels, queries.offsets[:-1])
+    assert set(of_queries) == {5.0, 6.0} and set(queries.sizes) == {988, 989}
+    assert queries.features.min() >= 0.0 and queries.features.max() <= 1.0
+    good = queries.labels == 1
+    assert queries.features[good].mean() > 1.5 * queries.features[~good].mean()
+    with pytest.raises(InputError, match="cannot be spread over 5 queries"):
+        topic_distillation(5, 4, 1)

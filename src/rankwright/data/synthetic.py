@@ -122,6 +122,47 @@ def web_search(n_queries: int = 1000, random_state: int = 0) -> QuerySet:
     return QuerySet(X, _binned(relevance, WEB_LEVELS), qid=query_of)
 
 
+def topic_distillation(
+    n_queries: int = 75,
+    documents: int = 74_170,
+    good: int = 444,
+    features: int = 44,
+    random_state: int = 0,
+) -> QuerySet:
+    """Data of the shape of LETOR's TD2004: very few good documents among very many, labels 0 and 1.
+
+    ``documents`` and ``good`` are of all queries together, spread over them evenly. Features are in [0, 1],
+    many of them 0; each shows, with noise, one hidden property, and the good documents are those that have
+    most of it, with noise too. TD2003's shape is 50 queries, 49,171 documents, 516 of them good.
+
+    >>> queries = topic_distillation(n_queries=3, documents=200, good=10, features=4)
+    >>> queries, queries.labels.sum()
+    (QuerySet(3 queries, 200 documents, 4 features), np.float64(10.0))
+    """
+    _check_whole(n_queries=n_queries, documents=documents, good=good, features=features)
+    _check_seed(random_state)
+    if documents < n_queries or good > documents:
+        raise InputError(
+            f"{documents} documents, {good} of them good, cannot be spread over {n_queries} queries; "
+            "give more documents"
+        )
+    world = _Stream(random_state, 0)
+    query_of = np.arange(documents) * n_queries // documents
+    hidden, noise = world.normal(documents), world.normal(documents)
+    X = np.empty((documents, features), np.float32)
+    for column in range(features):
+        shown = 0.4 * hidden + _Stream(random_state, 1000 + column).normal(documents)
+        X[:, column] = np.minimum(np.maximum(shown - 0.5, 0.0) / 5.0, 1.0)
+    relevance, labels = hidden + 0.5 * noise, np.zeros(documents)
+    wanted = np.bincount(np.arange(good) * n_queries // good, minlength=n_queries)
+    ends = np.searchsorted(query_of, np.arange(n_queries + 1))
+    for query in range(n_queries):
+        begin, end = int(ends[query]), int(ends[query + 1])
+        best = np.argsort(-relevance[begin:end], kind="stable")[: wanted[query]]
+        labels[begin + best] = 1.0
+    return QuerySet(X, labels, qid=query_of)
+
+
 class _Stream:
     """Random numbers that are the same everywhere, from the bits of PCG64."""
 
