@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from rankwright.learners.lambdarank import LambdaRank as LambdaRank
     from rankwright.learners.mart import MART as MART
     from rankwright.learners.mcrank import McRank as McRank
+    from rankwright.learners.oapbpm import OAPBPM as OAPBPM
+    from rankwright.learners.prank import PRank as PRank
     from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.learners.torch import TorchRanker as TorchRanker
     from rankwright.measures import Measure as Measure
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from rankwright.scorers import KernelScorer as KernelScorer
     from rankwright.scorers import LinearScorer as LinearScorer
     from rankwright.scorers import NetworkScorer as NetworkScorer
+    from rankwright.scorers import QuadraticScorer as QuadraticScorer
     from rankwright.scorers import QueryScaling as QueryScaling
     from rankwright.scorers import Scorer as Scorer
     from rankwright.scorers import Stack as Stack
@@ -69,6 +72,9 @@ _HOMES = {
     "McRank": "learners.mcrank",
     "Measure": "measures",
     "NetworkScorer": "scorers",
+    "OAPBPM": "learners.oapbpm",
+    "PRank": "learners.prank",
+    "QuadraticScorer": "scorers",
     "QueryScaling": "scorers",
     "Qrels": "data",
     "QueryKFold": "evaluation.cross_validation",

@@ -26,6 +26,7 @@ QUICK = {
     "batch_size": 4,
     "n_components": 20,
     "max_iter": 5,
+    "n_perceptrons": (2, 5),
 }
 """What makes a learner quick, where it has such a parameter."""
 MEASURES = [

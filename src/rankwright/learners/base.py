@@ -189,3 +189,13 @@ def generator(random_state: Any) -> np.random.Generator:
         raise InputError(
             f"random_state is {random_state!r}; give a whole number, a generator or None"
         ) from error
+
+
+def check_whole(learner: Any, *, none: bool = False, **least: int) -> None:
+    """Refuse parameters that are no whole numbers of at least so much, nor None where that is allowed."""
+    for name, lowest in least.items():
+        value = getattr(learner, name)
+        if value is None and none:
+            continue
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
+            raise InputError(f"{name} is {value!r}; give a whole number of at least {lowest}")

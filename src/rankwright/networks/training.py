@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from rankwright.networks.optimisers import LEARNING_RATE, OPTIMISERS, rates
 from rankwright.runtime.errors import InputError
 
 Record = dict[str, Any]
+SAME = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,8 @@ class Descent:
     2009    ``decay=0.8, decay_chance=0.3, restart_rounds=50``
 
     each with ``optimiser="sgd"`` and ``batch_size=1``. ``restart_rounds``: after so many epochs without
-    progress training starts again from new random weights.
+    progress training starts again from new random weights. ``unchanged_epochs``: training ends once the loss
+    has been the same for so many epochs (2005 section 6.2).
     """
 
     epochs: int
@@ -40,6 +42,7 @@ class Descent:
     restart_rounds: int | None
     early_stopping_rounds: int | None
     l2_regularization: float
+    unchanged_epochs: int | None = None
 
     @classmethod
     def of(cls, settings: Any) -> Self:
@@ -51,12 +54,15 @@ class Descent:
         Traceback (most recent call last):
         rankwright.runtime.errors.InputError: epochs is 0; give a whole number of at least 1
         """
-        return cls(**{field.name: getattr(settings, field.name) for field in dataclasses.fields(cls)})
+        known = dataclasses.fields(cls)
+        return cls(
+            **{field.name: getattr(settings, field.name) for field in known if hasattr(settings, field.name)}
+        )
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "restart_rounds", "early_stopping_rounds"):
+        for name in ("epochs", "batch_size", "restart_rounds", "early_stopping_rounds", "unchanged_epochs"):
             value = getattr(self, name)
-            if value is None and name.endswith("rounds"):
+            if value is None and name not in ("epochs", "batch_size"):
                 continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
@@ -98,6 +104,7 @@ class Descent:
         and stop by instead (larger is better).
         """
         history: list[Record] = []
+        losses: list[float] = []
         steps = rates(self.optimiser, self.learning_rate, self.momentum)
         best, best_weights = -math.inf, net.exact.copy()
         best_here, since, before, started = -math.inf, 0, math.inf, time.perf_counter()
@@ -105,6 +112,7 @@ class Descent:
             # 1. One pass over the groups in a new order.
             record = epoch(random.permutation(n_groups), steps)
             loss = record.pop("loss")
+            losses.append(loss)
             value = record.pop("value", -loss)
             history.append(
                 {
@@ -127,6 +135,8 @@ class Descent:
             before = loss
             if self.early_stopping_rounds is not None and since >= self.early_stopping_rounds:
                 break
+            if unchanged(losses, self.unchanged_epochs):
+                break
             if self.restart_rounds is not None and since >= self.restart_rounds:
                 net.exact[:] = new_weights()
                 net.moments[:] = 0.0
@@ -136,3 +146,15 @@ class Descent:
         net.exact[:] = best_weights
         net.weights[:] = best_weights
         return history
+
+
+def unchanged(errors: Sequence[float], epochs: int | None) -> bool:
+    """Whether the last error is that of so many epochs before it too, but for a millionth of it.
+
+    >>> unchanged([3.0, 1.0, 1.0], 2), unchanged([1.0, 1.0, 1.0], 2)
+    (False, True)
+    """
+    if epochs is None or len(errors) <= epochs:
+        return False
+    last = errors[-1]
+    return all(abs(error - last) <= SAME * abs(last) for error in errors[-epochs - 1 :])

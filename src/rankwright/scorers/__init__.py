@@ -9,11 +9,13 @@ from rankwright.scorers.forest import ForestScorer
 from rankwright.scorers.kernel import KernelScorer
 from rankwright.scorers.linear import LinearScorer
 from rankwright.scorers.network import NetworkScorer
+from rankwright.scorers.quadratic import QuadraticScorer
 from rankwright.scorers.torch import TorchScorer
 from rankwright.scorers.transform import QueryScaling, Standardising, Transform
 
 CORES: tuple[type[Scorer], ...] = (
     LinearScorer,
+    QuadraticScorer,
     NetworkScorer,
     KernelScorer,
     ForestScorer,
@@ -28,6 +30,7 @@ __all__ = [
     "KernelScorer",
     "LinearScorer",
     "NetworkScorer",
+    "QuadraticScorer",
     "QueryScaling",
     "Scorer",
     "Stack",
