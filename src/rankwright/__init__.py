@@ -32,11 +32,14 @@ if TYPE_CHECKING:
     from rankwright.learners.kernel_ranknet import KernelRankNet as KernelRankNet
     from rankwright.learners.lambdamart import LambdaMART as LambdaMART
     from rankwright.learners.lambdarank import LambdaRank as LambdaRank
+    from rankwright.learners.listmle import ListMLE as ListMLE
+    from rankwright.learners.listnet import ListNet as ListNet
     from rankwright.learners.mart import MART as MART
     from rankwright.learners.mcrank import McRank as McRank
     from rankwright.learners.oapbpm import OAPBPM as OAPBPM
     from rankwright.learners.prank import PRank as PRank
     from rankwright.learners.ranknet import RankNet as RankNet
+    from rankwright.learners.rankprop import RankProp as RankProp
     from rankwright.learners.torch import TorchRanker as TorchRanker
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
@@ -67,6 +70,9 @@ _HOMES = {
     "LambdaLoss": "pairwise.torch",
     "LambdaMART": "learners.lambdamart",
     "LambdaRank": "learners.lambdarank",
+    "ListNet": "learners.listnet",
+    "ListMLE": "learners.listmle",
+    "RankProp": "learners.rankprop",
     "LinearScorer": "scorers",
     "MART": "learners.mart",
     "McRank": "learners.mcrank",

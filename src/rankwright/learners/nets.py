@@ -73,6 +73,7 @@ class Crew(NamedTuple):
     """The threads of an epoch: which of them this is, and what they share.
 
     A batch is cut into chunks, as many on any number of threads; each chunk has its own gradient and cost.
+    ``offset`` says whether the output's offset is trained: a cost of differences of scores has no gradient.
     """
 
     thread: int
@@ -81,6 +82,7 @@ class Crew(NamedTuple):
     gradients: Singles
     costs: Floats
     ended: Integers
+    offset: bool
 
 
 def crew_types() -> Any:
@@ -88,7 +90,9 @@ def crew_types() -> Any:
     import numba as nb
 
     line = nb.int64[::1]
-    return nb.types.NamedTuple((nb.int64, nb.int64, line, nb.float32[:, ::1], nb.float64[::1], line), Crew)
+    return nb.types.NamedTuple(
+        (nb.int64, nb.int64, line, nb.float32[:, ::1], nb.float64[::1], line, nb.boolean), Crew
+    )
 
 
 def _close_types() -> Any:
@@ -109,7 +113,12 @@ def close_batch(crew: Crew, rates: Floats, share: float, net: Net) -> bool:
             for k in range(net.gradient.size):
                 net.gradient[k] += crew.gradients[chunk, k]
                 crew.gradients[chunk, k] = np.float32(0)
-        if np.isnan(crew.costs.sum()) or not update(rates, share, net):
+        if np.isnan(crew.costs.sum()):
+            crew.ended[0] = 1
+        elif crew.offset:
+            finite = step(rates, share, net.decay, net.gradient, net.moments, net.exact, net.weights)
+            crew.ended[0] = 0 if finite else 1
+        elif not update(rates, share, net):
             crew.ended[0] = 1
     meet(crew.barrier, crew.threads)
     return bool(crew.ended[0] == 0)
@@ -155,7 +164,7 @@ class NetTraining:
     """A net to be trained on queries.
 
     ``order`` gives, for each query, the rows of it that take part, in the order in which kernels shall see
-    them (all of them in their own order, if it is not given).
+    them (all of them in their own order, if it is not given). ``offset``: as ``Crew`` has it.
     """
 
     def __init__(
@@ -164,8 +173,9 @@ class NetTraining:
         queries: QuerySet,
         valid: QuerySet | None,
         order: list[NDArray[np.int64]] | None = None,
+        offset: bool = False,
     ):
-        self.learner, self.queries = learner, queries
+        self.learner, self.queries, self.offset = learner, queries, offset
         self.descent = Descent.of(learner)
         self.random = generator(learner.random_state)
         start = start_of(learner.init)
@@ -219,7 +229,8 @@ class NetTraining:
         costs = np.zeros(self.chunks)
         together(
             lambda thread: epoch(
-                Crew(thread, self.threads, barrier, gradients, costs, ended), self.buffers[thread]
+                Crew(thread, self.threads, barrier, gradients, costs, ended, self.offset),
+                self.buffers[thread],
             ),
             self.threads,
         )
