@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.cross_validation import cross_validate as cross_validate
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.evaluation.evaluate import evaluate as evaluate
+    from rankwright.learners.adarank import AdaRank as AdaRank
     from rankwright.learners.kernel_ranknet import KernelRankNet as KernelRankNet
     from rankwright.learners.lambdamart import LambdaMART as LambdaMART
     from rankwright.learners.lambdarank import LambdaRank as LambdaRank
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rankwright.learners.mcrank import McRank as McRank
     from rankwright.learners.oapbpm import OAPBPM as OAPBPM
     from rankwright.learners.prank import PRank as PRank
+    from rankwright.learners.rankboost import RankBoost as RankBoost
     from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.learners.rankprop import RankProp as RankProp
     from rankwright.learners.torch import TorchRanker as TorchRanker
@@ -73,6 +75,8 @@ _HOMES = {
     "ListNet": "learners.listnet",
     "ListMLE": "learners.listmle",
     "RankProp": "learners.rankprop",
+    "AdaRank": "learners.adarank",
+    "RankBoost": "learners.rankboost",
     "LinearScorer": "scorers",
     "MART": "learners.mart",
     "McRank": "learners.mcrank",

@@ -73,7 +73,7 @@ def test_with_kernels(function):
     twice = [as_given(X, y)[i] for i in order]
     made, bounds, losses = naive.prank(twice, k, product=product)
     assert loss == sum(losses) and b.tolist() == bounds
-    count = int(support.count[0])
+    count = int(support.size[0])
     expected = {i: sum(a for a, x in made if x == X[i].astype(float).tolist()) for i in range(40)}
     found = dict(zip(support.members[:count].tolist(), support.alphas[:count].tolist(), strict=True))
     assert found == {i: a for i, a in expected.items() if i in found or a != 0}

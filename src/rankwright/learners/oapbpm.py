@@ -12,6 +12,7 @@ As in 2005, τ and N are chosen by the measure on the validation queries.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -144,8 +145,8 @@ class OAPBPM(Ranker):
             values = []
             for count in counts:
                 mean, bounds = w[:count].mean(axis=0), thresholds[:count].mean(axis=0)
-                found = (tau, count, mean, bounds)
-                values.append(selection.offer(selection.linear_scores(mean), lambda found=found: found))
+                model = functools.partial(tuple, (tau, count, mean, bounds))
+                values.append(selection.offer(selection.linear_scores(mean), model))
             # A document teaches τ of the perceptrons.
             return {"error": losses.sum() / (n * tau * len(order)), selection.name: max(values)}
 

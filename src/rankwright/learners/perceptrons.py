@@ -21,7 +21,7 @@ from rankwright.runtime.arrays import Floats, Integers, Singles
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
 from rankwright.scorers import Standardising, Transform
-from rankwright.scorers.quadratic import score_rows
+from rankwright.scorers.quadratic import linear_scores
 from rankwright.scorers.transform import UNCHANGED
 
 
@@ -92,9 +92,7 @@ class Selection:
 
     def linear_scores(self, weights: Floats) -> Floats:
         """The scores of the documents that select, from weights of features (and of their products)."""
-        out = np.empty(len(self.rows))
-        score_rows(self.rows, weights, out)
-        return out
+        return linear_scores(self.rows, weights)
 
 
 def run_epochs(

@@ -59,12 +59,12 @@ def prank_epoch(
 
 
 class Support(NamedTuple):
-    """The documents that make up w: ``count[0]`` of them, their rows and coefficients in order of age.
+    """The documents that make up w: ``size[0]`` of them, their rows and coefficients in order of age.
 
     ``squares`` is |x|² of all documents, ``lengths`` their |φ(x)|; ``rbf`` says which kernel.
     """
 
-    count: Integers
+    size: Integers
     members: Integers
     alphas: Floats
     squares: Floats
@@ -91,7 +91,7 @@ def _kernel_score_types() -> Any:
 def kernel_score(i: int, rows: Singles, support: Support) -> float:
     """w · φ(xᵢ)."""
     total = 0.0
-    for s in range(support.count[0]):
+    for s in range(support.size[0]):
         member = rows[support.members[s]]
         product = 0.0
         for f in range(member.size):
@@ -113,22 +113,22 @@ def _add_types() -> Any:
 @kernel(_add_types)
 def add_support(i: int, amount: float, support: Support) -> None:
     """Add ``amount`` of document i; where there is no room, in the place of the one that weighs least."""
-    count, members, alphas = support.count, support.members, support.alphas
-    for s in range(count[0]):
+    size, members, alphas = support.size, support.members, support.alphas
+    for s in range(size[0]):
         if members[s] == i:
             alphas[s] += amount
             return
-    if count[0] == members.size:
+    if size[0] == members.size:
         least = 0
-        for s in range(1, count[0]):
+        for s in range(1, size[0]):
             here = abs(alphas[s]) * support.lengths[members[s]]
             if here < abs(alphas[least]) * support.lengths[members[least]]:
                 least = s
-        count[0] -= 1
-        for s in range(least, count[0]):
+        size[0] -= 1
+        for s in range(least, size[0]):
             members[s], alphas[s] = members[s + 1], alphas[s + 1]
-    members[count[0]], alphas[count[0]] = i, amount
-    count[0] += 1
+    members[size[0]], alphas[size[0]] = i, amount
+    size[0] += 1
 
 
 def _kernel_epoch_types() -> Any:
@@ -280,7 +280,7 @@ class Supported:
     def core(self) -> Callable[..., KernelScorer]:
         """What makes a scorer of w as it is now."""
         held = self._support
-        count = int(held.count[0])
+        count = int(held.size[0])
         centres = self._rows[held.members[:count]].astype(np.float64)
         alphas = held.alphas[:count].copy()
         return lambda **about: KernelScorer(centres, alphas, self._form, held.gamma, held.degree, **about)

@@ -47,9 +47,7 @@ class QuadraticScorer(Scorer):
         return round((np.sqrt(9 + 8 * len(self.weights)) - 3) / 2)
 
     def _score(self, values: NDArray[np.floating]) -> Floats:
-        out = np.empty(len(values))
-        score_rows(np.ascontiguousarray(values, np.float64), self.weights.copy(), out)
-        return out
+        return linear_scores(np.ascontiguousarray(values, np.float64), self.weights.copy())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The weights."""
@@ -110,3 +108,14 @@ def score_rows(rows: NDArray[Any], weights: Floats, out: Floats) -> None:
     """The score of each row."""
     for r in range(len(rows)):
         out[r] = row_score(rows[r], weights)
+
+
+def linear_scores(rows: NDArray[Any], weights: Floats) -> Floats:
+    """The score of each row, from the weights of its features (and of their products, if there are any).
+
+    >>> linear_scores(np.array([[1.0, 2.0]]), np.array([3.0, 4.0]))
+    array([11.])
+    """
+    out = np.empty(len(rows))
+    score_rows(rows, weights, out)
+    return out
