@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rankwright.learners.mcrank import McRank as McRank
     from rankwright.learners.oapbpm import OAPBPM as OAPBPM
     from rankwright.learners.prank import PRank as PRank
+    from rankwright.learners.random_forest import RandomForestRanker as RandomForestRanker
     from rankwright.learners.rankboost import RankBoost as RankBoost
     from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.learners.rankprop import RankProp as RankProp
@@ -77,6 +78,7 @@ _HOMES = {
     "RankProp": "learners.rankprop",
     "AdaRank": "learners.adarank",
     "RankBoost": "learners.rankboost",
+    "RandomForestRanker": "learners.random_forest",
     "LinearScorer": "scorers",
     "MART": "learners.mart",
     "McRank": "learners.mcrank",

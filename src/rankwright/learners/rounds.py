@@ -17,21 +17,31 @@ from rankwright.runtime.arrays import Floats
 class Rounds:
     """Rounds of training: ``history``, and ``kept``, the model of the best by the measure on ``valid``.
 
-    Without ``valid`` the last is kept. ``early_stopping_rounds`` without a better one end training.
+    Without ``valid`` the last is kept, or the best ``by_training``, whose record then has "train". A
+    learner's ``early_stopping_rounds`` without a better one end training.
     """
 
-    def __init__(self, learner: Any, valid: QuerySet | None, progress: Callable[[Record], None] | None):
-        check_whole(learner, none=True, early_stopping_rounds=1)
+    def __init__(
+        self,
+        learner: Any,
+        valid: QuerySet | None,
+        progress: Callable[[Record], None] | None,
+        by_training: bool = False,
+    ):
+        self._patience = getattr(learner, "early_stopping_rounds", None)
+        if self._patience is not None:
+            check_whole(learner, early_stopping_rounds=1)
+        self._by_training = by_training
         self.history: list[Record] = []
         self.kept: Any = None
-        self._patience, self._progress = learner.early_stopping_rounds, progress
+        self._progress = progress
         self._mean = None if valid is None else judge(learner.selection_measure, valid)
         self._best, self._since, self._started = -np.inf, 0, time.perf_counter()
 
     def add(self, record: Record, valid: Callable[[], Floats], model: Any) -> bool:
         """Take note of a round, with its scores on ``valid``; whether to go on."""
         self._since += 1
-        value = np.nan
+        value = record["train"] if self._by_training else np.nan
         if self._mean is not None:
             value = record["valid"] = self._mean(valid())
         if not value <= self._best:
