@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Run
@@ -27,6 +28,13 @@ def test_one_learner_with_its_parameters(name: str, run: Run) -> None:
     assert set(found["parameters"]) == set(learners.known()[name]().get_params())
     text = run("learners", name).stdout
     assert text.startswith(name) and all(parameter in text for parameter in found["parameters"])
+
+
+def test_the_grid_of_the_docs_is_what_the_command_gives(run: Run) -> None:
+    text = run("learners", "--markdown").stdout
+    assert all(f"| `{name}` |" in text for name in learners.known())
+    page = Path(__file__).resolve().parents[2] / "docs" / "grid.md"
+    assert page.read_text(encoding="utf-8") == text, "rankwright learners --markdown > docs/grid.md"
 
 
 def test_a_name_that_there_is_not(run: Run) -> None:

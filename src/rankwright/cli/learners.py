@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 @click.command("learners")
 @click.argument("learner", required=False)
+@click.option("--markdown", is_flag=True, help="The grid of learners and measures, as a page of the docs.")
 @options.as_json
 @options.shared
-def command(learner: str | None, as_json: bool, quiet: bool) -> None:
+def command(learner: str | None, markdown: bool, as_json: bool, quiet: bool) -> None:
     """All learners, with the measures that each accepts; or one of them, with its parameters.
 
     \b
     rankwright learners
     rankwright learners lambdarank
+    rankwright learners --markdown > grid.md
     """
     if learner is not None:
         one = details(find(learner))
@@ -34,7 +36,12 @@ def command(learner: str | None, as_json: bool, quiet: bool) -> None:
         from rankwright.learners import known
 
         found = [details(kind) for kind in known().values()]
-        show_json(found) if as_json else show_all(found)
+        if markdown:
+            from rankwright.cli.grid import page
+
+            click.echo(page(found), nl=False)
+        else:
+            show_json(found) if as_json else show_all(found)
 
 
 def find(name: str) -> type[Ranker]:
@@ -72,7 +79,7 @@ def details(kind: type[Ranker]) -> dict[str, Any]:
         "paper": kind.paper,
         "meaning": " ".join(prose(each) for each in (kind, *shared)),
         "measures": accepted(kind),
-        "trains_for_them": kind.needs_swap_gains,
+        "trains_for_them": kind.needs_swap_gains or kind.trains_for_measure,
         "parameters": {name: repr(value) for name, value in kind().get_params().items()},
     }
 
@@ -85,13 +92,9 @@ def prose(kind: type) -> str:
 
 def accepted(kind: type[Ranker]) -> list[str]:
     """The names of the measures that go with a learner; a measure it cannot train for is not among them."""
-    import rankwright as rw
     from rankwright.measures import BUILT_IN
 
-    names = [name for measure in BUILT_IN for name in measure.names]
-    if kind.needs_swap_gains:
-        names = [name for name in names if rw.measure(name).has_swap_gains]
-    return sorted(names)
+    return sorted(name for measure in BUILT_IN for name in measure.names if kind.accepts(name))
 
 
 def show_all(found: list[dict[str, Any]]) -> None:

@@ -46,11 +46,12 @@ class AdaRank(Ranker):
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> y, qid = np.round(X[:, 0] - X[:, 1]).clip(0, 2), np.repeat(np.arange(10), 10)
     >>> ranker = AdaRank(measure="map").fit(X, y, qid=qid)
-    >>> ranker.score(X, y, qid=qid) > 0.95, (np.sign(ranker.scorer_.weights[:2])).tolist()
+    >>> ranker.score(X, y, qid=qid) > 0.8, (np.sign(ranker.scorer_.weights[:2])).tolist()
     (True, [1.0, -1.0])
     """
 
     paper = "Xu and Li 2007"
+    trains_for_measure = True
 
     def __init__(
         self,

@@ -40,10 +40,17 @@ class Ranker(BaseEstimator):
     """The paper that it comes from, by its year."""
     needs_swap_gains: ClassVar[bool] = False
     """Whether it trains on what a measure gains by a swap; others need a measure's value only, to select."""
+    trains_for_measure: ClassVar[bool] = False
+    """Whether it trains for its measure in another way."""
 
     scorer_: Any
     history_: list[dict[str, Any]]
     n_features_in_: int
+
+    @classmethod
+    def accepts(cls, measure: str | Measure) -> bool:
+        """Whether it can train for this measure, or needs no more than its value."""
+        return not cls.needs_swap_gains or read_measure(measure).has_swap_gains
 
     def fit(
         self,
