@@ -80,8 +80,8 @@ def panel_pieces(
 ) -> dict[str, Any]:
     """RankNet and LambdaRank with these hidden units, a learning rate a piece."""
     return {
-        f"{name} {kind} {rate:g}": lambda about=(kind, rate), hidden=hidden: one_net(
-            *about, parts(), hidden=hidden, **settings
+        f"{name} {kind} {rate:g}": lambda hidden=hidden, kind=kind, rate=rate: one_net(
+            kind, rate, parts(), hidden=hidden, **settings
         )
         for hidden, name in nets.items()
         for kind in ("LambdaRank", "RankNet")

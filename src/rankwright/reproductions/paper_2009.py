@@ -6,6 +6,7 @@ binary measures that count labels of at least 2) stands in, and rows state the p
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -268,7 +269,7 @@ TRAIN = {True: {"small": 2500, "large": 10_000}, False: {"small": 100}}
 def matching_pieces(setting: Setting) -> dict[str, Any]:
     """A size of training data a piece; the large one's pairs in pieces of their own."""
     pieces: dict[str, Any] = {
-        name: lambda n=n: matched(setting, dict.fromkeys(MEASURES, n))
+        name: functools.partial(matched, setting, dict.fromkeys(MEASURES, n))
         for name, n in TRAIN[setting.full].items()
     }
     pieces["pairs"] = lambda: pairs(setting)
