@@ -68,9 +68,7 @@ class Ranker(BaseEstimator):
         ``progress=`` is called with each new record of ``history_``; the pairwise learners take
         ``preferences=`` in the place of labels.
         """
-        for name in options:
-            if name not in inspect.signature(self._fit).parameters:
-                raise InputError(f"{type(self).__name__} has no {name}= to learn from; leave it out")
+        _check_options(self._fit, options, type(self).__name__)
         queries = as_queries(
             X,
             y,
@@ -133,6 +131,16 @@ class Ranker(BaseEstimator):
         if not hasattr(self, "scorer_"):
             raise InputError(f"this {type(self).__name__} is not fitted; call fit first")
         return self.scorer_
+
+
+def _check_options(fit: Callable[..., None], options: dict[str, Any], learner: str) -> None:
+    """Refuse what this learner does not take."""
+    known = inspect.signature(fit).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for name in options:
+        if name not in known:
+            raise InputError(f"{learner} has no {name}= to learn from; leave it out")
 
 
 def as_queries(

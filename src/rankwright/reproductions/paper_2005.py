@@ -273,7 +273,7 @@ TABLE_2 = Experiment(
 # Section 5.1's checks, and Figure 1: cost and error over the epochs
 
 CHECK_SIZE = 1000
-MOST_EPOCHS = {True: 3000, False: 300}
+MOST_EPOCHS = {True: 3000, False: 100}
 
 
 def checks_pieces(setting: Setting) -> dict[str, Any]:
@@ -352,7 +352,8 @@ CHECKS = Experiment(
             what="pairwise error on the training data, best draw",
             published="zero",
             expected=Equals(0.0),
-            why="exactly none; the paper's is one draw, and tells no number of epochs",
+            short=AtMost(0.01),
+            why="exactly none; the paper's is one draw, and tells no number of epochs (100 in short)",
         ),
         Row(
             figure="validation error",
