@@ -43,6 +43,15 @@ if TYPE_CHECKING:
     from rankwright.learners.rankboost import RankBoost as RankBoost
     from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.learners.rankprop import RankProp as RankProp
+    from rankwright.learners.structured_svm import DORM as DORM
+    from rankwright.learners.structured_svm import SVMAUC as SVMAUC
+    from rankwright.learners.structured_svm import SVMMAP as SVMMAP
+    from rankwright.learners.structured_svm import SVMMRR as SVMMRR
+    from rankwright.learners.structured_svm import SVMNDCG as SVMNDCG
+    from rankwright.learners.structured_svm import SVMNDCGNC as SVMNDCGNC
+    from rankwright.learners.structured_svm import StructuredRanker as StructuredRanker
+    from rankwright.learners.structured_svm import SVMCombo as SVMCombo
+    from rankwright.learners.ranksvm import RankSVM as RankSVM
     from rankwright.learners.torch import TorchRanker as TorchRanker
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
@@ -66,6 +75,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "DORM": "learners.structured_svm",
     "ForestScorer": "scorers",
     "InputError": "runtime.errors",
     "KernelRankNet": "learners.kernel_ranknet",
@@ -92,12 +102,20 @@ _HOMES = {
     "QueryKFold": "evaluation.cross_validation",
     "QuerySet": "data",
     "RankNet": "learners.ranknet",
+    "RankSVM": "learners.ranksvm",
     "Rankings": "data",
     "RankwrightError": "runtime.errors",
     "Run": "data",
+    "SVMAUC": "learners.structured_svm",
+    "SVMCombo": "learners.structured_svm",
+    "SVMMAP": "learners.structured_svm",
+    "SVMMRR": "learners.structured_svm",
+    "SVMNDCG": "learners.structured_svm",
+    "SVMNDCGNC": "learners.structured_svm",
     "Scorer": "scorers",
     "Stack": "scorers",
     "Standardising": "scorers",
+    "StructuredRanker": "learners.structured_svm",
     "Sum": "scorers",
     "TorchRanker": "learners.torch",
     "compare": "evaluation",

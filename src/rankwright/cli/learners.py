@@ -110,8 +110,9 @@ def show_all(found: list[dict[str, Any]]) -> None:
     ]
     click.echo(lines_of(["learner", "paper", "a measure", "what it is"], rows))
     click.echo(
-        "\nOne that trains for a measure takes any with swap gains, one of your own too;"
-        "\none that selects by it takes any. All of one: rankwright learners ranknet"
+        "\nOne that trains for a measure takes any with swap gains, one of your own too"
+        "\n(StructuredRanker: with a worst ordering); one that selects by it takes any."
+        "\nAll of one: rankwright learners ranknet"
     )
 
 

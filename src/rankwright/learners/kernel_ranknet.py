@@ -4,11 +4,9 @@
     by        f(x) = Σᵢ αᵢ k(x, xᵢ)                        (equation 18, the representer theorem)
 
 With all m training documents as centres that is m coefficients and an m × m matrix, which ends at some
-thousand documents. Nyström's approximation keeps c of the documents as centres. With K their kernel matrix,
-
-    φ(x) = K^−½ (k(x, z₁), …, k(x, z_c)),       f(x) = w·φ(x),       ‖f‖² = |w|²,       α = K^−½ w
-
-F is then that of a linear model in c features, convex since C is, and with c = m it is F itself.
+thousand documents. Nyström's approximation (``nystroem.py``) keeps c of the documents as centres and has
+f(x) = w·φ(x), ‖f‖² = |w|². F is then that of a linear model in c features, convex since C is, and with c = m
+it is F itself.
 """
 
 from __future__ import annotations
@@ -19,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from rankwright.data import QuerySet
-from rankwright.learners.base import DEFAULT_MEASURE, Ranker, generator
+from rankwright.learners.base import DEFAULT_MEASURE, Ranker
 from rankwright.learners.nets import label_order, pairs_of, rows_of, weights_of
+from rankwright.learners.nystroem import ROWS_AT_ONCE, Nystroem
 from rankwright.measures import Measure
 from rankwright.networks.forward import ONE, Counts, Singles
 from rankwright.networks.net import Floats
@@ -37,13 +36,8 @@ from rankwright.pairwise.tasks import (
 )
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
-from rankwright.scorers import KernelScorer, Standardising, Transform
-from rankwright.scorers.kernel import check_kernel, kernel_matrix
+from rankwright.scorers import Standardising, Transform
 from rankwright.scorers.transform import UNCHANGED
-
-NEGLIGIBLE = 1e-10
-"""Directions in which the centres are spread by less than this share of their widest are left out."""
-ROWS_AT_ONCE = 4096
 
 
 def _cost_types() -> Any:
@@ -126,18 +120,15 @@ class KernelRankNet(Ranker):
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         check_settings(self.ties, self.sigma)
-        gamma = 1.0 / max(1, queries.n_features) if self.gamma is None else self.gamma
-        check_kernel(self.kernel, gamma, self.degree)
         self._check_numbers()
         transform: Transform = Standardising.of(queries.features) if self.standardise else UNCHANGED
         rows = rows_of(queries, transform)
         self.history_ = []
         with threadpool_limits(1, "blas"):  # sums in one order, however many threads a library would take
             # 1. The centres, and what turns kernel values into features.
-            centres = self._centres(rows)
-            whitening = self._whitening(centres, gamma)
+            space = Nystroem.of(self, rows)
             # 2. F and its gradient at w.
-            cost = self._cost(queries, preferences, rows, centres, whitening, gamma)
+            cost = self._cost(queries, preferences, rows, space)
 
             def record(result: Any) -> None:
                 self.history_.append({"step": len(self.history_) + 1, "objective": float(result.fun)})
@@ -147,35 +138,14 @@ class KernelRankNet(Ranker):
             # 3. Its minimum.
             options = {"maxiter": self.max_iter, "gtol": self.tol, "ftol": self.tol * 1e-3}
             found = minimize(
-                cost, np.zeros(whitening.shape[1]), jac=True, method="L-BFGS-B", options=options,
+                cost, np.zeros(space.width), jac=True, method="L-BFGS-B", options=options,
                 callback=lambda intermediate_result: record(intermediate_result),
             )  # fmt: skip
-            coefficients = whitening @ found.x
-        self.scorer_ = KernelScorer(
-            centres, coefficients, self.kernel, gamma, self.degree, transform=transform,
-            **self._about(queries, steps=len(self.history_)),
-        )  # fmt: skip
-
-    def _centres(self, rows: Singles) -> Floats:
-        if self.n_components >= len(rows):
-            return rows.astype(np.float64)
-        chosen = generator(self.random_state).choice(len(rows), self.n_components, replace=False)
-        return rows[np.sort(chosen)].astype(np.float64)
-
-    def _whitening(self, centres: Floats, gamma: float) -> Floats:
-        """K^−½ in the directions in which K is more than rounding."""
-        values, vectors = np.linalg.eigh(kernel_matrix(centres, centres, self.kernel, gamma, self.degree))
-        kept = values > NEGLIGIBLE * values[-1]
-        return vectors[:, kept] / np.sqrt(values[kept])
+            about = self._about(queries, steps=len(self.history_))
+            self.scorer_ = space.scorer(found.x, transform=transform, **about)
 
     def _cost(
-        self,
-        queries: QuerySet,
-        preferences: Any,
-        rows: Singles,
-        centres: Floats,
-        whitening: Floats,
-        gamma: float,
+        self, queries: QuerySet, preferences: Any, rows: Singles, space: Nystroem
     ) -> Callable[[Floats], tuple[float, Floats]]:
         weights, query_weights = weights_of(queries)
         every = np.split(np.arange(len(rows)), queries.offsets[1:-1])
@@ -204,12 +174,11 @@ class KernelRankNet(Ranker):
         places = np.concatenate(
             [start + np.arange(len(own)) for start, own in zip(starts, order, strict=False)]
         )
-        features = np.zeros((starts[-1], whitening.shape[1]))
+        features = np.zeros((starts[-1], space.width))
         given = np.concatenate(order)
         for begin in range(0, len(given), ROWS_AT_ONCE):
             block = slice(begin, begin + ROWS_AT_ONCE)
-            values = kernel_matrix(rows[given[block]], centres, self.kernel, gamma, self.degree)
-            features[places[block]] = values @ whitening
+            features[places[block]] = space.features(rows[given[block]])
         scratch = np.zeros((SCRATCH_LINES, int(np.diff(starts).max())), np.float32)
         slopes = np.zeros(starts[-1], np.float32)
 
@@ -223,7 +192,6 @@ class KernelRankNet(Ranker):
 
     def _check_numbers(self) -> None:
         for name, whole in (
-            ("n_components", True),
             ("max_iter", True),
             ("regularization", False),
             ("tol", False),
