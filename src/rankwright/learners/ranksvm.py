@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwright.data import QuerySet
-from rankwright.learners.base import DEFAULT_MEASURE, Ranker, generator
+from rankwright.learners.base import DEFAULT_MEASURE, Ranker
 from rankwright.learners.margin import MarginParameters, Path, Space, check_margin, fit_path
 from rankwright.learners.nets import weights_of
 from rankwright.measures import Measure
@@ -55,23 +55,12 @@ class RankSVM(MarginParameters, Ranker):
         pairs = PairRisk(queries, self.n_jobs)
         space = Space(self, queries)
         pairs.rows = space.rows(queries)
+        stop: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
 
         def solving(C: float, state: Any, watch: Watch) -> Solution:
             if self.loss == "hinge":
-                random = generator(self.random_state)
-                return solve(
-                    pairs, C, solver="1-slack", tol=self.tol, max_iter=self.max_iter, random=random, state=state,
-                    watch=watch,
-                )  # fmt: skip
-            return minimise_smooth(
-                pairs.squared,
-                pairs.n_features,
-                C,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                state=state,
-                watch=watch,
-            )
+                return solve(pairs, C, solver="1-slack", state=state, watch=watch, **stop)
+            return minimise_smooth(pairs.squared, pairs.n_features, C, state=state, watch=watch, **stop)
 
         path = Path(self, space, valid, progress)
         fit_path(self, queries, space, path, solving, pairs=pairs.total)

@@ -318,8 +318,8 @@ def query_shares(queries: QuerySet, oracle: Any) -> Floats:
     shares = np.where(oracle.trains, weights, 0.0)
     if not shares.sum() > 0:
         raise InputError(
-            f"no query has both good documents (labels from {oracle.threshold:g} on) and bad ones, so there is "
-            "nothing to learn; give another threshold, or other data"
+            f"no query has both good documents (labels from {oracle.threshold:g} on) and bad ones, so "
+            "there is nothing to learn; give another threshold, or other data"
         )
     return shares / shares.sum()
 
@@ -363,8 +363,8 @@ class Planes:
             place = int(np.flatnonzero(low)[0])
             raise InputError(
                 f"query {self._ids[blocks[place]]!r}: the worst ordering that was found for "
-                f"{self._oracle.measure!r} is worth {losses[place] - margins[place]:.3g}, less than the true one, "
-                "which is worth 0; the oracle of this loss does not maximise it"
+                f"{self._oracle.measure!r} is worth {losses[place] - margins[place]:.3g}, less than the true "
+                "one, which is worth 0; the oracle of this loss does not maximise it"
             )
 
 

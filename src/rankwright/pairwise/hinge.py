@@ -58,7 +58,7 @@ def partners(
 
 
 @kernel(
-    "void(float64[::1], int64[::1], int64[::1], float64[::1], boolean, int64, int64, float64[::1], float64[::1])"
+    "void(float64[::1], int64[::1], int64[::1], float64[::1], b1, int64, int64, float64[::1], float64[::1])"
 )
 def query_hinges(
     scores: Floats,

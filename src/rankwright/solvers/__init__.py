@@ -1,4 +1,4 @@
-"""Solvers of regularised risks: quadratic programmes in planes, by cutting planes or Frank-Wolfe; smooth ones.
+"""Solvers of regularised risks, of planes (cutting planes, Frank-Wolfe) and smooth ones.
 
 They know no ranking. What they solve is written in ``problem.py``.
 """

@@ -24,6 +24,8 @@ from rankwright.runtime.errors import InputError
 Record = dict[str, Any]
 Watch = Callable[[Record, Floats], None]
 
+CROSSING = 1e-6
+"""How far rounding may put D above P, as a part of P."""
 FALLING = 0.99
 """A gap that is not below this part of what it was has not fallen."""
 
@@ -93,6 +95,11 @@ class Progress:
         self.steps, self.message, self.ended = 0, "", False
         self._fell, self._gap = 0, np.inf
 
+    @property
+    def bound(self) -> float:
+        """D, and no more than P where rounding is all that is between them."""
+        return min(self.dual, self.primal)
+
     def step(self, primal: float, dual: float, weights: Floats, stuck: str = "") -> bool:
         """Take note of a step; whether to end after it. ``stuck`` says why there can be no further one."""
         if not np.isfinite(primal):
@@ -108,6 +115,12 @@ class Progress:
         if primal < self.primal and not started:
             self.primal, self.weights = primal, weights.copy()
         gap = relative(primal if started else self.primal, self.dual)
+        if gap < -CROSSING:
+            raise InputError(
+                f"step {self.steps}: the dual bound {self.dual:g} lies above the objective {self.primal:g}; "
+                "the oracle did not give the highest planes"
+            )
+        gap = max(gap, 0.0)
         if gap < FALLING * self._gap:
             self._fell, self._gap = self.steps, gap
         self.ended = self._ends(gap, stuck, started)

@@ -25,7 +25,8 @@ from rankwright.runtime.arrays import Floats, Integers
 def multipliers(vectors: Floats, losses: Floats, blocks: Integers, limits: Floats) -> Floats:
     """α of each plane (a_t, Δ_t) of block b(t): at least 0, and no more than its limit in a block.
 
-    >>> multipliers(np.array([[2.0], [1.0]]), np.array([1.0, 0.2]), np.array([0, 0]), np.array([9.0])).round(6)
+    >>> planes = np.array([[2.0], [1.0]]), np.array([1.0, 0.2]), np.array([0, 0])
+    >>> multipliers(*planes, np.array([9.0])).round(6)
     array([0.25, 0.  ])
     """
     if len(vectors) < vectors.shape[1]:

@@ -60,6 +60,6 @@ def minimise_smooth(
             told(found.x, "the line search finds nothing lower")
     value, _ = risk(progress.weights)
     return Solution(
-        progress.weights, C, progress.primal, progress.dual, np.array([value]), progress.steps,
+        progress.weights, C, progress.primal, progress.bound, np.array([value]), progress.steps,
         progress.message, progress.weights,
     )  # fmt: skip

@@ -29,9 +29,9 @@ def solve(
 ) -> Solution:
     """Solve to a relative duality gap of ``tol``, or say why not.
 
-    ``solver`` is "n-slack" or "1-slack" (cutting planes), "frank-wolfe" (a step is a pass over the blocks), or
-    "auto": the first unless there are many blocks. ``state`` is that of a solution at another C, by the same
-    solver. ``watch`` is called at each step with its record and the best w so far.
+    ``solver`` is "n-slack" or "1-slack" (cutting planes), "frank-wolfe" (a step is a pass over the blocks),
+    or "auto": the first unless there are many blocks. ``state`` is that of a solution at another C, by the
+    same solver. ``watch`` is called at each step with its record and the best w so far.
 
     >>> class Hinge:  # one block with the planes 0 and 1 − 2w
     ...     shares, n_features = np.ones(1), 1
@@ -51,7 +51,7 @@ def solve(
         )
     slacks = slacks_of(progress.weights, *problem.worst(progress.weights))
     return Solution(
-        progress.weights, C, progress.primal, progress.dual, slacks, progress.steps, progress.message, state
+        progress.weights, C, progress.primal, progress.bound, slacks, progress.steps, progress.message, state
     )
 
 
