@@ -29,6 +29,7 @@ QUICK = {
     "n_perceptrons": (2, 5),
 }
 """What makes a learner quick, where it has such a parameter."""
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # five steps are few
 MEASURES = [
     "ndcg@10",
     "dcg",

@@ -139,9 +139,8 @@ def fit_path(
 
     with threadpool_limits(1, "blas"):  # sums in one order, however many threads a library would take
         best = path.run(solving)
-        learner.certificate_ = {
-            "C": best.C, "primal": best.primal, "dual": best.dual, "gap": best.relative_gap,
-        }  # fmt: skip
+        names = ("C", "primal", "dual", "flat")
+        learner.certificate_ = {name: getattr(best, name) for name in names} | {"gap": best.relative_gap}
         learner.history_ = path.history
         about = learner._about(queries, steps=len(path.history), **learner.certificate_, **training)
         learner.scorer_ = space.scorer(best.weights, **about)

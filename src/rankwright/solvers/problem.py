@@ -53,7 +53,7 @@ class Solution:
     """The best w, its P and slacks, the best D, and how it ended.
 
     ``message`` is a sentence where the gap was not reached, else empty; ``state`` is what the solver may
-    start from at another C.
+    start from at another C. ``flat`` tells that w = 0 is as good to within the gap.
     """
 
     weights: Floats
@@ -64,6 +64,7 @@ class Solution:
     steps: int
     message: str
     state: Any
+    flat: bool = False
 
     @property
     def gap(self) -> float:
@@ -109,12 +110,9 @@ class Progress:
             )
         self.steps += 1
         self.dual = max(self.dual, dual)
-        # Some risks stay within tol of P(0) at any C (2008 section 4.2): w = 0 is where solvers start, and an
-        # answer only if they come back to it.
-        started = self.steps == 1 and not weights.any()
-        if primal < self.primal and not started:
+        if primal < self.primal:
             self.primal, self.weights = primal, weights.copy()
-        gap = relative(primal if started else self.primal, self.dual)
+        gap = relative(self.primal, self.dual)
         if gap < -CROSSING:
             raise InputError(
                 f"step {self.steps}: the dual bound {self.dual:g} lies above the objective {self.primal:g}; "
@@ -123,9 +121,7 @@ class Progress:
         gap = max(gap, 0.0)
         if gap < FALLING * self._gap:
             self._fell, self._gap = self.steps, gap
-        self.ended = self._ends(gap, stuck, started)
-        if self.ended and started:
-            self.primal, self.weights = primal, weights.copy()
+        self.ended = self._ends(gap, stuck)
         if self.watch is not None:
             record: Record = {
                 "C": self.C,
@@ -136,11 +132,11 @@ class Progress:
             }
             if self.ended:
                 record["ended"] = self.message or "gap reached"
-            self.watch(record, self.weights if self.weights.size else weights)
+            self.watch(record, self.weights)
         return self.ended
 
-    def _ends(self, gap: float, stuck: str, started: bool) -> bool:
-        if gap <= self.tol and (stuck or not started):
+    def _ends(self, gap: float, stuck: str) -> bool:
+        if gap <= self.tol:
             return True
         if stuck:
             why = stuck
