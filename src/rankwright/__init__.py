@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rankwright.learners.rankboost import RankBoost as RankBoost
     from rankwright.learners.ranknet import RankNet as RankNet
     from rankwright.learners.rankprop import RankProp as RankProp
+    from rankwright.learners.ranksvm import RankSVM as RankSVM
     from rankwright.learners.structured_svm import DORM as DORM
     from rankwright.learners.structured_svm import SVMAUC as SVMAUC
     from rankwright.learners.structured_svm import SVMMAP as SVMMAP
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from rankwright.learners.structured_svm import SVMNDCGNC as SVMNDCGNC
     from rankwright.learners.structured_svm import StructuredRanker as StructuredRanker
     from rankwright.learners.structured_svm import SVMCombo as SVMCombo
-    from rankwright.learners.ranksvm import RankSVM as RankSVM
     from rankwright.learners.torch import TorchRanker as TorchRanker
     from rankwright.measures import Measure as Measure
     from rankwright.measures import measure as measure
