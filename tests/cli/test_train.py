@@ -17,6 +17,9 @@ from rankwright.cli.train import read_value
 QUICK = {"n_estimators": 2, "min_samples_leaf": 2, "epochs": 2, "max_iter": 3}
 
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # three steps are few
 # A PyTorch module cannot be given on the command line.
 TRAINABLE = [name for name, kind in learners.known().items() if "module" not in kind().get_params()]
 

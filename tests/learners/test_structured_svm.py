@@ -145,6 +145,9 @@ def test_good_is_from_the_threshold_on():
     found = rw.SVMAUC(threshold=2).fit(graded)
     assert np.array_equal(found.scorer_.weights, rw.SVMAUC().fit(queries).scorer_.weights)
     assert found.scorer_.training["labels"] == "good from 2 on"
+    assert rw.DORM().fit(graded).scorer_.training["labels"] == "graded gains"
+    both = rw.SVMCombo(criteria=[("ndcg@10", "dorm"), ("map", "po"), ("auc", "po")]).fit(graded)
+    assert both.scorer_.training["labels"] == "graded gains, good from 1 on"
 
 
 def test_the_certificate_stands_in_the_model_file(tmp_path):
@@ -182,7 +185,7 @@ def test_an_oracle_that_is_worse_than_the_truth_is_refused(monkeypatch):
         def __init__(self, *given, **more):
             self.oracle = worst_orderings(*given, **more)
             self.trains, self.measure, self.threshold = self.oracle.trains, self.oracle.measure, 1.0
-            self.feature_map = self.oracle.feature_map
+            self.feature_map, self.graded = self.oracle.feature_map, False
 
         def at(self, scores, queries=None):
             found, coefficients = self.oracle.at(scores if not np.any(scores) else -scores, queries)

@@ -48,8 +48,9 @@ class Criterion(NamedTuple):
 class StructuredParameters(MarginParameters):
     """The parameters that all structured learners share.
 
-    Documents of labels from ``threshold`` on are good (None: the measure's own threshold, or 1), the others
-    bad. ``solver`` is "n-slack", "1-slack" (cutting planes), "frank-wolfe", or "auto".
+    Documents of labels from ``threshold`` on are good, the others bad; None is the measure's own threshold or
+    1, but NDCG with φ_dorm then takes graded labels for what they gain (the model file tells which).
+    ``solver`` is "n-slack", "1-slack" (cutting planes), "frank-wolfe", or "auto".
     """
 
     threshold: float | None = None
@@ -308,8 +309,13 @@ def trained_for(oracles: list[Any]) -> dict[str, Any]:
     """What the model file tells of the losses and of what they made of the labels."""
     return {
         "losses": ", ".join(f"{oracle.measure!r} with {oracle.feature_map!r}" for oracle in oracles),
-        "labels": f"good from {oracles[0].threshold:g} on",
+        "labels": ", ".join(dict.fromkeys(map(labels_of, oracles))),
     }
+
+
+def labels_of(oracle: Any) -> str:
+    """What an oracle makes of the labels."""
+    return "graded gains" if oracle.graded else f"good from {oracle.threshold:g} on"
 
 
 def query_shares(queries: QuerySet, oracle: Any) -> Floats:
