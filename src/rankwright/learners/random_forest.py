@@ -121,7 +121,7 @@ def drawn(queries: QuerySet, seed: int, tree: int) -> NDArray[np.float32]:
     """How often the query of each row is in a tree's bag.
 
     >>> drawn(QuerySet([[0]] * 4, qid=[1, 1, 2, 3]), seed=0, tree=1)
-    array([1., 1., 2., 0.], dtype=float32)
+    array([0., 0., 1., 2.], dtype=float32)
     """
     random = np.random.default_rng([seed, tree])
     counts = np.bincount(
