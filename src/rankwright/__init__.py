@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.evaluation.evaluate import evaluate as evaluate
     from rankwright.learners.adarank import AdaRank as AdaRank
+    from rankwright.learners.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from rankwright.learners.kernel_ranknet import KernelRankNet as KernelRankNet
     from rankwright.learners.lambdamart import LambdaMART as LambdaMART
     from rankwright.learners.lambdarank import LambdaRank as LambdaRank
@@ -89,6 +90,7 @@ _HOMES = {
     "AdaRank": "learners.adarank",
     "RankBoost": "learners.rankboost",
     "RandomForestRanker": "learners.random_forest",
+    "CoordinateAscent": "learners.coordinate_ascent",
     "LinearScorer": "scorers",
     "MART": "learners.mart",
     "McRank": "learners.mcrank",

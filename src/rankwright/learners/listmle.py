@@ -34,7 +34,8 @@ def likelihood_slopes(n: Any, scores: Singles, targets: Floats, weights: Floats,
     for back in range(n):
         r = n - ONE - back
         k = np.uint64(targets[r])
-        total = added(total, scores[k] + np.log(weights[k]))
+        if weights[k] > 0.0:
+            total = added(total, scores[k] + np.log(weights[k]))
         below[r] = total
     cost, above = 0.0, -np.inf  # ln of the sum of w / (that sum) up to rank r
     for r in range(n):
