@@ -27,6 +27,7 @@ QUICK = {
     "n_components": 20,
     "max_iter": 5,
     "n_perceptrons": (2, 5),
+    "n_starts": 1,
 }
 """What makes a learner quick, where it has such a parameter."""
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # five steps are few
