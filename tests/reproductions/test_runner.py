@@ -20,6 +20,7 @@ from rankwright.reproductions import (
     Table,
     Within,
 )
+from rankwright.reproductions.drawing import draw_all
 from rankwright.reproductions.experiments import all_experiments, chosen
 from rankwright.reproductions.page import markdown
 from rankwright.reproductions.rows import shown
@@ -201,3 +202,14 @@ def test_figures_as_text():
     assert shown({"a": 0.5, "b": False}) == "a 0.5, b no"
     assert shown(12345) == "12,345"
     assert shown(float("nan")) == "NaN"
+
+
+def test_tables_that_ask_for_it_are_drawn(tmp_path):
+    pytest.importorskip("altair", reason="figures are drawn by Altair")
+    rows = [{"size": 10**k, "time": 4.0**k, "kind": kind} for k in range(4) for kind in "ab"]
+    tables = [Table("Times", rows, ("size", "time", "kind")), Table("Plain", rows)]
+    found = run(toy({"a": lambda: 3}, row("a", Equals(3)), tables=lambda results: tables), Setting())
+    drawn = draw_all([found], tmp_path / "figures")
+    [(key, path)] = drawn.items()
+    assert path.read_text().startswith("<svg")
+    assert "![Times](figures/1999-table-1-1.svg)" in markdown([found], {key: f"figures/{path.name}"})

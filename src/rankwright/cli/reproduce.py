@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     "--minutes", type=float, metavar="N", help="Begin nothing new after so long; go on another time."
 )
 @click.option("--page", metavar="FILE", help="Write what was found as a page of Markdown.")
+@click.option(
+    "--figures",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Draw the figures there, as SVG; the page shows them.",
+)
 @click.option("--jobs", "n_jobs", type=int, metavar="N", help="How many threads to use; all, if not given.")
 @options.as_json
 @options.shared
@@ -51,6 +58,7 @@ def command(
     kept: bool,
     minutes: float | None,
     page: str | None,
+    figures: Path | None,
     n_jobs: int | None,
     as_json: bool,
     quiet: bool,
@@ -64,6 +72,7 @@ def command(
     rankwright reproduce 2010-figure-1
     rankwright reproduce all --full --data letor/ --page reproductions.md
     """
+    from rankwright.reproductions.drawing import draw_all
     from rankwright.reproductions.experiments import Setting, all_experiments, chosen
     from rankwright.reproductions.page import markdown
     from rankwright.reproductions.runner import Store, run
@@ -86,9 +95,11 @@ def command(
             click.echo(told(runs[-1].outcomes))
     outcomes = [outcome for each in runs for outcome in each.outcomes]
     failed = sum(not outcome.ok for outcome in outcomes)
+    drawn = {} if figures is None else draw_all(runs, figures)
     if page is not None:
+        links = {key: os.path.relpath(path, Path(page).parent) for key, path in drawn.items()}
         with written_whole(page) as draft:
-            draft.write_text(markdown(runs), encoding="utf-8")
+            draft.write_text(markdown(runs, links), encoding="utf-8")
     if as_json:
         show_json([outcome.as_dict() for outcome in outcomes])
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rankwright.reproductions.experiments import Table
 from rankwright.reproductions.rows import shown
@@ -18,8 +18,8 @@ run is a FAIL, and no tolerance is widened to pass.
 """
 
 
-def markdown(runs: Sequence[Run]) -> str:
-    """The page, a chapter a paper.
+def markdown(runs: Sequence[Run], figures: Mapping[tuple[str, str], str] | None = None) -> str:
+    """The page, a chapter a paper; ``figures`` are links by experiment and title.
 
     >>> markdown([]).splitlines()[0]
     "# The papers' numbers, run again"
@@ -29,11 +29,11 @@ def markdown(runs: Sequence[Run]) -> str:
     parts = [HEAD, f"{len(outcomes)} rows: {ok} OK, {len(outcomes) - ok} FAIL.\n"]
     for paper, group in itertools.groupby(runs, key=lambda run: run.experiment.paper):
         parts.append(f"## {paper}\n")
-        parts += [_chapter(run) for run in group]
+        parts += [_chapter(run, figures or {}) for run in group]
     return "\n".join(parts)
 
 
-def _chapter(run: Run) -> str:
+def _chapter(run: Run, figures: Mapping[tuple[str, str], str]) -> str:
     experiment = run.experiment
     seconds = sum(run.seconds.values())
     about = f"Data: {experiment.data}. `{experiment.command(run.full)}`"
@@ -49,7 +49,9 @@ def _chapter(run: Run) -> str:
     if found:
         parts.append("What was found out about the misses:\n\n" + "\n".join(found) + "\n")
     if not run.failure:
-        parts += [_listed(table) for table in experiment.tables(run.results)]
+        for table in experiment.tables(run.results):
+            link = figures.get((experiment.name, table.title))
+            parts += [_listed(table)] if link is None else [_listed(table), f"![{table.title}]({link})\n"]
     return "\n".join(parts)
 
 
