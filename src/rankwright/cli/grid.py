@@ -52,7 +52,7 @@ def cell(learner: dict[str, Any], measure: str) -> str:
     """Whether a learner trains for a measure, is selected by it, or refuses it."""
     if measure not in learner["measures"]:
         return ""
-    return "●" if learner["trains_for_them"] else "○"
+    return "●" if learner["trains_for_them"] or measure in learner["always_for"] else "○"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -80,6 +80,7 @@ def details(kind: type[Ranker]) -> dict[str, Any]:
         "meaning": " ".join(prose(each) for each in (kind, *shared)),
         "measures": accepted(kind),
         "trains_for_them": kind.needs_swap_gains or kind.trains_for_measure,
+        "always_for": list(kind.always_for),
         "parameters": {name: repr(value) for name, value in kind().get_params().items()},
     }
 

@@ -42,6 +42,8 @@ class Ranker(BaseEstimator):
     """Whether it trains on what a measure gains by a swap; others need a measure's value only, to select."""
     trains_for_measure: ClassVar[bool] = False
     """Whether it trains for its measure in another way."""
+    always_for: ClassVar[tuple[str, ...]] = ()
+    """The measures that it trains for by default, whatever it is selected by."""
 
     scorer_: Any
     history_: list[dict[str, Any]]

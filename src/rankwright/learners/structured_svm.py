@@ -102,6 +102,7 @@ class SVMAUC(StructuredParameters, Ranker):
     measure: str | Measure = "auc"
 
     paper = "2008"
+    always_for = ("auc",)
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         fit_structured(self, queries, valid, [Criterion("auc")], progress)
@@ -120,6 +121,7 @@ class SVMMAP(StructuredParameters, Ranker):
     measure: str | Measure = "map"
 
     paper = "2008"
+    always_for = ("map",)
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         fit_structured(self, queries, valid, [Criterion("map")], progress)
@@ -139,6 +141,7 @@ class SVMNDCG(StructuredParameters, Ranker):
     k: int | None = 10
 
     paper = "2008"
+    always_for = ("ndcg",)
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         fit_structured(self, queries, valid, [Criterion(NDCG(k=self.k))], progress)
@@ -157,6 +160,7 @@ class SVMNDCGNC(StructuredParameters, Ranker):
     measure: str | Measure = DEFAULT_MEASURE
 
     paper = "2008"
+    always_for = ("ndcg",)
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         fit_structured(self, queries, valid, [Criterion("ndcg")], progress)
@@ -177,6 +181,7 @@ class SVMMRR(StructuredParameters, Ranker):
     feature_map: str | FeatureMap = "mrr"
 
     paper = "2008"
+    always_for = ("mrr",)
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         trained = Criterion(ReciprocalRank(k=self.k), self.feature_map)
@@ -200,6 +205,7 @@ class DORM(StructuredParameters, Ranker):
     until: int | None = None
 
     paper = "2008"
+    always_for = ("ndcg",)
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         trained = Criterion(NDCG(k=self.k), Decay(until=self.until))
@@ -227,6 +233,7 @@ class SVMCombo(StructuredParameters, Ranker):
     slacks: Literal["separate", "shared"] = "separate"
 
     paper = "2008"
+    always_for = ("map", "ndcg", "mrr")
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
         if self.slacks not in ("separate", "shared"):
