@@ -207,3 +207,9 @@ def test_rows_given_apart_are_prepared_alike():
     for query in apart.query_ids:
         one, other = apart.by_ids([query]), together.by_ids([query])
         assert one.features.tolist() == other.features.tolist()
+
+
+def test_good_documents_that_look_bad_may_be_kept():
+    queries = QuerySet([[1, 0], [2, 0], [0, 1]], [1, 0, 0], qid=1)
+    kept = preparation.drop_contradictions(queries, keep_good=True)
+    assert kept.features.tolist() == [[1, 0], [0, 1]]

@@ -110,11 +110,14 @@ def drop_zero_documents(queries: QuerySet) -> QuerySet:
     return keep_documents(queries, kept)
 
 
-def drop_contradictions(queries: QuerySet, cosine: float = 0.99, relevant: float = 1) -> QuerySet:
+def drop_contradictions(
+    queries: QuerySet, cosine: float = 0.99, relevant: float = 1, keep_good: bool = False
+) -> QuerySet:
     """Good and bad documents of one query that look alike left out, both of them (2008, section 4.1).
 
     A good document (label of at least ``relevant``) and a bad one look alike where the cosine of the angle
     between their features is above ``cosine``. Missing features count as 0; unjudged documents are neither.
+    With ``keep_good`` only the bad ones go: the paper does not say whether both do.
 
     >>> queries = QuerySet([[1, 0], [2, 0], [0, 1]], [1, 0, 0], qid=1)
     >>> drop_contradictions(queries).features.tolist()
@@ -132,7 +135,8 @@ def drop_contradictions(queries: QuerySet, cosine: float = 0.99, relevant: float
         for begin in range(0, len(good), step):
             some = good[begin : begin + step]
             alike = directions[some] @ directions[bad].T > cosine
-            kept[rows.start + some[alike.any(axis=1)]] = False
+            if not keep_good:
+                kept[rows.start + some[alike.any(axis=1)]] = False
             kept[rows.start + bad[alike.any(axis=0)]] = False
     return keep_documents(queries, kept)
 
