@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankwright.data.synthetic import topic_distillation
-from rankwright.reproductions import Setting, paper_2008
+from rankwright.reproductions import Setting, paper_2008, paper_2008_training
 from rankwright.reproductions.runner import run
 
 
@@ -34,18 +34,18 @@ def like_ohsumed(tmp_path):
 
 
 def test_theorems_hold_on_any_data(like_ohsumed):
-    found = run(paper_2008.BOUNDS, like_ohsumed)
+    found = run(paper_2008_training.BOUNDS, like_ohsumed)
     assert [outcome.state for outcome in found.outcomes] == ["OK"] * 3
-    assert all(table.rows for table in paper_2008.BOUNDS.tables(found.results))
+    assert all(table.rows for table in paper_2008_training.BOUNDS.tables(found.results))
 
 
 def test_paths_of_c(like_ohsumed):
-    found = paper_2008.along_c(like_ohsumed, paper_2008.SYSTEMS["AUC"])
+    found = paper_2008_training.along_c(like_ohsumed, paper_2008.SYSTEMS["AUC"])
     assert found["zero"] == pytest.approx(1.0)
     assert all(0 < step["slack"] <= 1 and step["gap"] <= 1e-3 for step in found["path"])
-    figures = paper_2008.figure_4_figures({"AUC": found})
+    figures = paper_2008_training.figure_4_figures({"AUC": found})
     assert figures["slack of AUC"] < 1 and figures["|w| of AUC grows"]
-    assert len(paper_2008.figure_4_tables({"AUC": found})) == 3
+    assert len(paper_2008_training.figure_4_tables({"AUC": found})) == 3
 
 
 def test_one_system_and_mcrank_on_one_fold(like_ohsumed):
@@ -59,8 +59,8 @@ def test_one_system_and_mcrank_on_one_fold(like_ohsumed):
 
 
 def test_seconds():
-    systems = dict.fromkeys((*paper_2008.TIMED, "McRank"), 2.0)
-    results = dict.fromkeys(paper_2008.SECONDS, systems)
-    figures = paper_2008.figure_10_figures(results)
+    systems = dict.fromkeys((*paper_2008_training.TIMED, "McRank"), 2.0)
+    results = dict.fromkeys(paper_2008_training.SECONDS, systems)
+    figures = paper_2008_training.figure_10_figures(results)
     assert figures["DORM, TD2004"] == 2.0 and figures["McRank over SVMNDCG, TD2003"] == 1.0
-    assert len(paper_2008.figure_10_tables(results)[0].rows) == 12
+    assert len(paper_2008_training.figure_10_tables(results)[0].rows) == 12
