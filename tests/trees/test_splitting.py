@@ -18,7 +18,6 @@ from rankwright.trees.splitting import (
     Leaf,
     exact_gain,
     leaf_score,
-    mixed,
     new_scan,
     order_categories,
     unpacked,
@@ -86,25 +85,6 @@ def test_rare_categories_stand_in_the_middle(wide: bool) -> None:
     smoothed = {0: 4 / 18, 1: -3 / 11, 2: -40 / 50, 3: 40 / 50, 5: 3.2 / 18}
     assert scan.longs[ORDER, :5].tolist() == sorted(smoothed, key=smoothed.__getitem__) == [2, 1, 5, 0, 3]
     assert scan.longs[0, 4] == leaf.word0
-
-
-def test_mixed_numbers_are_even_and_differ_by_seed() -> None:
-    numbers = np.array(
-        [[int(mixed(np.uint64(seed), np.uint64(x))) for x in range(300)] for seed in (0, 1, 2**40)]
-    )
-    assert numbers.max() < 2**32 and len(np.unique(numbers)) == 900
-    assert np.abs(numbers.mean(axis=1) / 2**32 - 0.5).max() < 0.06
-    for buckets in (2, 3, 10):
-        counts = np.bincount(numbers.ravel() % buckets)
-        assert np.abs(counts - 900 / buckets).max() < 5 * np.sqrt(900 / buckets)
-    assert np.abs(np.corrcoef(numbers)[np.triu_indices(3, 1)]).max() < 0.2
-
-
-@needs_jit
-@given(st.integers(0, 2**63 - 1), st.integers(0, 2**63 - 1))
-def test_mixed_numbers_of_both_forms(seed: int, x: int) -> None:
-    given_numbers = np.uint64(seed), np.uint64(x)
-    assert mixed.compiled(*given_numbers) == mixed.plain(*given_numbers)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])

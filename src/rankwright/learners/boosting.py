@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import judge
@@ -34,7 +35,7 @@ class Objective(Protocol):
     link: Link
     start: Floats
 
-    def gradients(self, scores: Floats) -> list[Gradients]:
+    def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """For each output what to grow a tree on (gradients, hessians), and the hessians for its values."""
         ...
 
@@ -47,7 +48,8 @@ class TreeParameters:
     ``feature_fraction`` the share of features, ``features_per_node`` how many of these a node may look at (0:
     all). ``random_bins`` tries one threshold at random for each feature, not all. ``exact_counts`` keeps
     gradients twice as wide, for weights that differ widely, and knows the rows of each side exactly.
-    ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0 for each feature. With ``valid``,
+    ``n_runs`` averages the trees of so many runs that differ by chance alone, as one scorer, at as many times
+    the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0 for each feature. With ``valid``,
     the best step is kept, and ``early_stopping_rounds`` without a better one end training.
     """
 
@@ -68,6 +70,7 @@ class TreeParameters:
     features_per_node: int = 0
     random_bins: bool = False
     exact_counts: bool = False
+    n_runs: int = 1
     early_stopping_rounds: int | None = None
     random_state: int = 0
     n_jobs: int | None = None
@@ -77,7 +80,7 @@ def shape_of(learner: TreeParameters, n_features: int) -> Shape:
     """What the learner's trees may be; its parameters are checked here."""
     least = {
         "n_estimators": 1, "max_leaf_nodes": 2, "max_depth": 1, "min_samples_leaf": 1, "features_per_node": 0,
-        "random_state": 0,
+        "random_state": 0, "n_runs": 1,
     }  # fmt: skip
     for name, lowest in least.items():
         value = getattr(learner, name)
@@ -133,36 +136,75 @@ def row_weights(queries: QuerySet) -> Floats:
     )
 
 
+def seed_of(random_state: int, step: int, stream: int = 0) -> int:
+    """The seed of a step's numbers; each stream has its own."""
+    return (random_state * 1_000_003 + step * 1_009 + stream * 998_244_353) % 2**62
+
+
 def boost(
     learner: Any,
     queries: QuerySet,
     valid: QuerySet | None,
-    objective: Objective,
+    objective_of: Callable[[Any], Objective],
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> tuple[ForestScorer, list[dict[str, Any]]]:
     """Boost trees as the learner's parameters say: the scorer, and a record of each step.
 
-    With ``valid`` the scorer ends with the best step, by the mean of the learner's measure.
+    With ``valid`` the scorer ends with the best step, by the mean of the learner's measure; of several runs
+    each ends with its own. ``objective_of`` makes the objective of a run, which is the learner with a
+    ``random_state`` of its own.
     """
-    training = Training(learner, queries, valid, objective)
-    for step in range(learner.n_estimators):
-        training.step(step)
-        if progress is not None:
-            progress(training.history[-1])
-        if training.is_done:
-            break
-    return training.scorer(), training.history
+    runs: list[Training] = []
+    for run in range(learner.n_runs):
+        own = learner if run == 0 else clone(learner).set_params(random_state=learner.random_state + run)
+        training = Training(own, queries, valid, objective_of(own), runs[0] if runs else None)
+        for step in range(learner.n_estimators):
+            training.step(step)
+            if learner.n_runs > 1:
+                training.history[-1]["run"] = run + 1
+            if progress is not None:
+                progress(training.history[-1])
+            if training.is_done:
+                break
+        runs.append(training)
+    return scorer_of(learner, queries, runs), [record for run in runs for record in run.history]
+
+
+def scorer_of(learner: Any, queries: QuerySet, runs: list[Training]) -> ForestScorer:
+    """The trees of all runs, each up to its best step; their sum is the mean of the runs."""
+    steps = [step for run in runs for step in run.kept]
+    start = np.asarray(runs[0].objective.start, np.float64)
+    trees = nodes_of([tree for step in steps for tree in step], len(start), runs[0].bins)
+    if len(runs) > 1:
+        trees = trees._replace(values=trees.values / len(runs))
+    about = learner._about(queries, steps=len(steps))
+    return ForestScorer(trees, start, queries.n_features, link=runs[0].objective.link, **about)
 
 
 class Training:
-    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step."""
+    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step.
 
-    def __init__(self, learner: Any, queries: QuerySet, valid: QuerySet | None, objective: Objective):
+    The bins of another run on the same data serve again.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        objective: Objective,
+        other: Training | None = None,
+    ):
         self.learner, self.queries, self.objective = learner, queries, objective
         shape = shape_of(learner, queries.n_features)
-        self.bins = Bins.of(queries.features, learner.max_bins, learner.categorical_features, learner.n_jobs)
-        self.data = self.bins.assign(queries.features, learner.n_jobs)
-        self.grower = Grower(self.data, shape, learner.n_jobs)
+        if other is None:
+            self.bins = Bins.of(
+                queries.features, learner.max_bins, learner.categorical_features, learner.n_jobs
+            )
+            self.data = self.bins.assign(queries.features, learner.n_jobs)
+            self.grower = Grower(self.data, shape, learner.n_jobs)
+        else:
+            self.bins, self.data, self.grower = other.bins, other.data, other.grower
         self.scores = np.tile(objective.start[:, None], (1, len(queries)))
         self.held_out = None if valid is None else HeldOut(valid, self.bins, objective, learner)
         self.steps: list[list[Tree]] = []
@@ -175,7 +217,7 @@ class Training:
         rows, left_out = draw_rows(self.queries, learner, step)
         features = draw_features(self.queries.n_features, learner, step)
         trees = []
-        for output, (gradients, hessians, curvatures) in enumerate(self.objective.gradients(self.scores)):
+        for output, (gradients, hessians, curvatures) in enumerate(self.objective.gradients(self.scores, step)):
             seed = (learner.random_state * 1_000_003 + step * len(self.scores) + output) % 2**62
             grown = self.grower.grow(gradients, hessians, rows=rows, features=features, seed=seed)
             values = learner.learning_rate * self.grower.newton_values(grown, gradients, curvatures)
@@ -207,13 +249,10 @@ class Training:
             and self.history[-1]["leaves"] == len(self.steps[-1])
         )
 
-    def scorer(self) -> ForestScorer:
-        """The trees up to the best step."""
-        steps = self.steps if self.held_out is None else self.steps[: self.best + 1]
-        start = np.asarray(self.objective.start, np.float64)
-        trees = nodes_of([tree for step in steps for tree in step], len(start), self.bins)
-        about = self.learner._about(self.queries, steps=len(steps))
-        return ForestScorer(trees, start, self.queries.n_features, link=self.objective.link, **about)
+    @property
+    def kept(self) -> list[list[Tree]]:
+        """The steps up to the best."""
+        return self.steps if self.held_out is None else self.steps[: self.best + 1]
 
 
 class HeldOut:

@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker
-from rankwright.learners.boosting import Floats, Gradients, Singles, TreeParameters, boost
+from rankwright.learners.boosting import Floats, Gradients, Singles, TreeParameters, boost, seed_of
 from rankwright.measures import Measure
-from rankwright.measures.lists import Lists
+from rankwright.measures.lists import Lists, contiguous
 from rankwright.pairwise.lambdas import Lambdas
+from rankwright.pairwise.listwise import Listed, list_gradients
+from rankwright.pairwise.orderings import drawn_keys
+from rankwright.pairwise.weightings import Weigh, alike, lambda_loss, swap_gains
 from rankwright.runtime.errors import InputError
 from rankwright.scorers.forest import ForestScorer, Link
+
+
+WEIGHTINGS: dict[str, Weigh] = {"lambda": swap_gains, "lambdaloss": lambda_loss, "ranknet": alike}
+LOSSES = (*WEIGHTINGS, "xendcg")
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -30,7 +37,11 @@ class LambdaMART(TreeParameters, Ranker):
 
     ``truncation`` keeps the pairs with a document among the first so many of the list. ``mode="paper"`` is
     the algorithm of the paper: all pairs, trees by least squares, no normalisation; the default truncates and
-    normalises as users of LightGBM know it.
+    normalises as users of LightGBM know it. ``loss``: what a pair weighs, "lambda" (the measure's swap gain),
+    "lambdaloss" (NDCG-Loss2++, for measures that are weighted sums) or "ranknet" (all alike); or "xendcg",
+    the listwise cross-entropy, which has no pairs. ``orderings`` averages λ's over so many orderings drawn by
+    chance, scores plus ``noise`` times Gumbel's, at that many times the price of the λ's; 0: the ordering by
+    scores alone.
 
     >>> import rankwright as rw
     >>> data = rw.synthetic.random_net(20, 20, random_state=1)
@@ -41,15 +52,32 @@ class LambdaMART(TreeParameters, Ranker):
 
     measure: str | Measure = DEFAULT_MEASURE
     mode: Literal["default", "paper"] = "default"
+    loss: Literal["lambda", "lambdaloss", "ranknet", "xendcg"] = "lambda"
     truncation: int | None = 30
     sigma: float = 1.0
+    orderings: int = 0
+    noise: float = 1.0
 
     paper = "2010"
     needs_swap_gains = True
 
     def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
+        self._check()
+        objective = CrossEntropy if self.loss == "xendcg" else MeasureLambdas
         self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost(self, queries, valid, MeasureLambdas(self, queries), progress)
+        self.scorer_, self.history_ = boost(
+            self, queries, valid, lambda run: objective(run, queries), progress
+        )
+
+    def _check(self) -> None:
+        if self.mode not in ("default", "paper"):
+            raise InputError(f"mode is {self.mode!r}; it is 'default' or 'paper'")
+        if self.loss not in LOSSES:
+            raise InputError(f"loss is {self.loss!r}; it is one of {', '.join(LOSSES)}")
+        if not isinstance(self.orderings, int | np.integer) or self.orderings < 0:
+            raise InputError(f"orderings is {self.orderings!r}; it is a whole number of at least 0")
+        if not 0 <= self.noise < np.inf:
+            raise InputError(f"noise is {self.noise!r}; it is a number of at least 0")
 
 
 class MeasureLambdas:
@@ -58,15 +86,14 @@ class MeasureLambdas:
     link: Link = "identity"
 
     def __init__(self, learner: LambdaMART, queries: QuerySet):
-        if learner.mode not in ("default", "paper"):
-            raise InputError(f"mode is {learner.mode!r}; it is 'default' or 'paper'")
         assert queries.labels is not None
         self.start: Floats = np.zeros(1)
         paper = learner.mode == "paper"
         measure = learner.selection_measure
         measure.check_labels(queries.labels)
+        self._lists = Lists(queries.labels, queries.offsets, rows=queries.rows, n_jobs=learner.n_jobs)
         self._lambdas = Lambdas(
-            Lists(queries.labels, queries.offsets, rows=queries.rows, n_jobs=learner.n_jobs),
+            self._lists,
             measure,
             weights=queries.sample_weight,
             query_weight=queries.query_weight,
@@ -74,12 +101,69 @@ class MeasureLambdas:
             truncation=None if paper else learner.truncation,
             by_distance=not paper,
             by_total=not paper,
+            weigh=WEIGHTINGS[learner.loss],
         )
-        self._out = np.empty(len(queries), np.float32), np.empty(len(queries), np.float32)
-        self._ones: Singles | None = np.ones(len(queries), np.float32) if paper else None
+        self._orderings, self._noise = learner.orderings, learner.noise
+        self._random_state = learner.random_state
+        n = len(queries)
+        self._out = np.empty(n, np.float32), np.empty(n, np.float32)
+        self._ones: Singles | None = np.ones(n, np.float32) if paper else None
 
-    def gradients(self, scores: NDArray[np.float64]) -> list[Gradients]:
+    def gradients(self, scores: NDArray[np.float64], step: int) -> list[Gradients]:
         """−λ; least squares takes every hessian for 1."""
-        lambdas, hessians = self._lambdas.at(scores[0], self._out)
+        lambdas, hessians = self._mean(scores[0], step) if self._orderings else self._at(scores[0])
         np.negative(lambdas, out=lambdas)
         return [(lambdas, hessians if self._ones is None else self._ones, hessians)]
+
+    def _at(self, scores: Floats, keys: Floats | None = None) -> tuple[Singles, Singles]:
+        return self._lambdas.at(scores, self._out, keys)
+
+    def _mean(self, scores: Floats, step: int) -> tuple[Singles, Singles]:
+        """The mean over drawn orderings."""
+        sums = np.zeros(len(scores), np.float32), np.zeros(len(scores), np.float32)
+        keys = np.empty(len(scores))
+        for number in range(self._orderings):
+            seed = np.uint64(seed_of(self._random_state, step, 1 + number))
+            offsets = self._lists.offsets
+            self._lists.in_chunks(
+                lambda begin, end, seed=seed: drawn_keys(
+                    seed, self._noise, scores, offsets[begin], offsets[end], keys
+                )
+            )
+            for total, drawn in zip(sums, self._at(scores, keys), strict=True):
+                total += drawn
+        for total in sums:
+            total /= np.float32(self._orderings)
+        return sums
+
+
+class CrossEntropy:
+    """The objective of the listwise cross-entropy."""
+
+    link: Link = "identity"
+
+    def __init__(self, learner: LambdaMART, queries: QuerySet):
+        assert queries.labels is not None
+        self.start: Floats = np.zeros(1)
+        measure = learner.selection_measure
+        measure.check_labels(queries.labels)
+        self._lists = Lists(queries.labels, queries.offsets, rows=queries.rows, n_jobs=learner.n_jobs)
+        given = np.ones(len(queries)) if queries.sample_weight is None else queries.sample_weight
+        of_query = np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
+        self._listed = Listed(
+            offsets=np.require(queries.offsets, np.int64, ["C", "W"]),
+            codes=np.require(self._lists.codes, np.int32, ["C", "W"]),
+            gains=self._lists.gains(measure),
+            weights=contiguous(np.where(np.isnan(queries.labels), 0.0, given)),
+            query_weights=contiguous(of_query),
+        )
+        self._random_state = learner.random_state
+        self._out = np.empty(len(queries), np.float32), np.empty(len(queries), np.float32)
+
+    def gradients(self, scores: NDArray[np.float64], step: int) -> list[Gradients]:
+        """Those of the softmax, corrected for each other."""
+        seed = np.uint64(seed_of(self._random_state, step))
+        self._lists.in_chunks(
+            lambda begin, end: list_gradients(seed, scores[0], self._listed, begin, end, *self._out)
+        )
+        return [(*self._out, self._out[1])]

@@ -101,8 +101,8 @@ def lambda_chunk(
         for i in range(n):
             pushed.scores[first + i] = scores[i]
         query_lambdas(
-            prepare, row, pushed.truncation, pushed.sigma, False, False, pushed.scores, pushed.known,
-            np.int64(q), np.int64(q + ONE), pushed.lambdas, pushed.hessians,
+            prepare, row, pushed.truncation, pushed.sigma, False, False, pushed.scores, pushed.scores,
+            pushed.known, np.int64(q), np.int64(q + ONE), pushed.lambdas, pushed.hessians,
         )  # fmt: skip
         # 3. All documents backward.
         slopes[n : stop - start] = np.float32(0)

@@ -63,7 +63,7 @@ class MART(TreeParameters, Ranker):
             raise InputError(f"loss is {self.loss!r}; it is {', '.join(losses)}")
         objective = losses[self.loss](self, queries)
         self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost(self, queries, valid, objective, progress)
+        self.scorer_, self.history_ = boost(self, queries, valid, lambda _: objective, progress)
 
 
 class Squared:
@@ -79,7 +79,7 @@ class Squared:
         total = self._weights.sum()
         self.start: Floats = np.array([(self._weights * self._labels).sum() / total if total > 0 else 0.0])
 
-    def gradients(self, scores: Floats) -> list[Gradients]:
+    def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """w (F − y) and w."""
         gradients = (self._weights * (scores[0] - self._labels)).astype(np.float32)
         hessians = self._weights.astype(np.float32)
@@ -112,7 +112,7 @@ class TwoClasses:
             n_relevant = n_other = 1.0
         self.start: Floats = np.array([np.log(n_relevant / n_other) / (2 * self._sigma)])
 
-    def gradients(self, scores: Floats) -> list[Gradients]:
+    def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """−ȳ, and for leaf values |ȳ| (2σ − |ȳ|)."""
         two_sigma = 2 * self._sigma
         response = two_sigma * self._y / (1 + np.exp(two_sigma * self._y * scores[0]))

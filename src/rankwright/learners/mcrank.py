@@ -55,7 +55,7 @@ class McRank(TreeParameters, Ranker):
             raise InputError(f"form is {self.form!r}; it is {' or '.join(forms)}")
         objective = forms[self.form](queries)
         self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost(self, queries, valid, objective, progress)
+        self.scorer_, self.history_ = boost(self, queries, valid, lambda _: objective, progress)
 
 
 def whole_labels(queries: QuerySet) -> tuple[np.ndarray, Floats, int]:
@@ -85,7 +85,7 @@ class Classes:
         shares = np.maximum((self._is * self._weights).sum(axis=1), 1e-9) / max(self._weights.sum(), 1e-9)
         self.start: Floats = np.log(shares)
 
-    def gradients(self, scores: Floats) -> list[Gradients]:
+    def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """w (Pₖ − [y = k]); for leaf values w Pₖ(1 − Pₖ) K / (K − 1)."""
         powers = np.exp(scores - scores.max(axis=0))
         probabilities = powers / powers.sum(axis=0)
@@ -108,7 +108,7 @@ class Thresholds:
         below = np.maximum((~self._above * self._weights).sum(axis=1), 1e-9)
         self.start: Floats = np.log(above / below)
 
-    def gradients(self, scores: Floats) -> list[Gradients]:
+    def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """w (P − [y > k]) and w P(1 − P)."""
         probabilities = 1 / (1 + np.exp(-scores))
         return [

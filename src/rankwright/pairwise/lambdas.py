@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from rankwright.measures.base import PREPARE, ROW, Floats, Measure, Singles
 from rankwright.measures.lists import Lists, contiguous
 from rankwright.measures.ranking import Codes, rank_queries
+from rankwright.pairwise.weightings import Weigh, swap_gains
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.exponential import exponential
@@ -90,7 +91,7 @@ def pairs_below(
         j = begin + lane
         distance = score - scores[j]
         e = exponential(-sigma * distance)
-        divisor = near + slope * distance
+        divisor = near + slope * abs(distance)
         inverse = ONE / ((ONE + e) * divisor)
         size = abs(swaps[j]) * weights[j] * weight * inverse
         size = size if levels[j] != level else ZERO
@@ -123,14 +124,13 @@ def pair_rows(
 ) -> float:
     """λ's and w's (those still to be multiplied by σ) of one query in ranked order; returns the sum of |λᵢⱼ|.
 
-    All pairs with one document in the first ``rows``. Scores fall; behind rank n they repeat the last one,
-    and weights and swaps are 0.
+    All pairs with one document in the first ``rows``. Behind rank n the last score is repeated, and weights
+    and swaps are 0.
     """
     for r in range(n + LANES):
         lambdas[r] = ZERO
         hessians[r] = ZERO
-    apart = by_distance and scores[0] != scores[n - UNSIGNED_ONE]
-    near, slope = (NEAR, ONE) if apart else (ONE, ZERO)
+    near, slope = (NEAR, ONE) if by_distance else (ONE, ZERO)
     total = 0.0
     if n <= BLOCK:
         for i in range(rows):
@@ -177,7 +177,7 @@ def _query_types() -> Any:
     scores = nb.types.Array(nb.float64, 1, "C", readonly=True)
     return nb.void(
         function_type(PREPARE), function_type(ROW), nb.int64, nb.float64, nb.boolean, nb.boolean, scores,
-        known, nb.int64, nb.int64, singles, singles,
+        scores, known, nb.int64, nb.int64, singles, singles,
     )  # fmt: skip
 
 
@@ -190,13 +190,17 @@ def query_lambdas(
     by_distance: bool,
     by_total: bool,
     scores: Floats,
+    keys: Floats,
     known: Known,
     begin: int,
     end: int,
     lambdas: Singles,
     hessians: Singles,
 ) -> None:
-    """λ's and w's of each query, written to its documents' rows; zeros where the query is blank."""
+    """λ's and w's of each query, written to its documents' rows; zeros where the query is blank.
+
+    Documents are ranked by ``keys``, which are the scores themselves unless an ordering is drawn by chance.
+    """
     longest = 0
     for q in range(begin, end):
         longest = max(longest, known.offsets[q + 1] - known.offsets[q])
@@ -217,12 +221,13 @@ def query_lambdas(
             continue
         # 1. Rank the documents, and lay all that is known of them out in that order.
         alone[1] = n
-        rank_queries(scores[a : a + n], alone, 0, 1, order, tied)
-        best = scores[a + order[0]]
+        rank_queries(keys[a : a + n], alone, 0, 1, order, tied)
+        best, apart = scores[a + order[0]], False
         for r in range(n):
             at = a + order[r]
             # Differences count, and large scores of little difference would lose it in single precision.
             ranked[r] = np.float32(scores[at] - best)
+            apart |= ranked[r] != ZERO
             levels[r] = known.codes[at]
             gains[r] = known.gains[known.codes[at]]
             weights[r] = known.weights[at]
@@ -232,7 +237,7 @@ def query_lambdas(
         # 2. All pairs that the truncation leaves.
         prepare(np.uint64(n), gains[:n], known.constants[q], tables)
         total = pair_rows(
-            row, np.uint64(n), np.uint64(min(truncation, n - 1)), np.float32(sigma), by_distance,
+            row, np.uint64(n), np.uint64(min(truncation, n - 1)), np.float32(sigma), by_distance and apart,
             ranked, levels, weights, gains[:n], tables, swaps, lams, hess,
         )  # fmt: skip
         # 3. Back to the caller's order.
@@ -261,7 +266,7 @@ class Lambdas:
     ``weights`` of documents enter a pair as their product, ``query_weight`` multiplies all of a query after
     any normalisation. ``truncation`` keeps the pairs that have a document among the first so many of the
     list. Two normalisations of LightGBM's: ``by_distance`` divides |Δ| by 0.01 + |sᵢ − sⱼ|, ``by_total``
-    multiplies a query's λ's by log2(1 + Σ|λ|) / Σ|λ|.
+    multiplies a query's λ's by log2(1 + Σ|λ|) / Σ|λ|. ``weigh`` puts something else in the place of |Δ|.
 
     >>> from rankwright.measures import measure
     >>> lists = Lists(np.array([0.0, 1.0]), np.array([0, 2]))
@@ -280,6 +285,7 @@ class Lambdas:
         truncation: int | None = None,
         by_distance: bool = False,
         by_total: bool = False,
+        weigh: Weigh = swap_gains,
     ):
         check_measure(measure)
         if not sigma > 0 or not np.isfinite(sigma):
@@ -288,8 +294,9 @@ class Lambdas:
             raise InputError(f"truncation is {truncation!r}; it is a number of ranks of at least 1, or None")
         self.lists, self.measure = lists, measure
         self.sigma, self.by_distance, self.by_total = float(sigma), by_distance, by_total
+        self.weighting = weigh(measure, lists)
         # A swap of two documents behind the cut-off changes nothing.
-        self.truncation = min(truncation or ALL, measure.cutoff or ALL)
+        self.truncation = min(truncation or ALL, self.weighting.cutoff or ALL)
         n = len(lists.labels)
         given = np.ones(n) if weights is None else contiguous(weights)
         self.known = Known(
@@ -298,8 +305,8 @@ class Lambdas:
             gains=lists.gains(measure),
             weights=np.where(np.isnan(lists.labels), 0.0, given).astype(np.float32),
             query_weights=np.ones(len(lists.sizes)) if query_weight is None else contiguous(query_weight),
-            constants=self._constants(),
-            tables=measure.tables(int(lists.sizes.max(initial=0))),
+            constants=self.weighting.constants,
+            tables=self.weighting.tables,
         )
         largest = max(
             float(np.abs(part).max(initial=0.0)) for part in (self.known.gains, self.known.tables[0])
@@ -310,15 +317,16 @@ class Lambdas:
                 "hold; give smaller gains, or a normalised measure"
             )
 
-    def _constants(self) -> Floats:
-        """The measure's normalisers; 0 also where a list shorter than the cut-off counts nothing anyhow."""
-        constants = self.lists.constants(self.measure)
-        if self.measure.short == "zero" and self.measure.cutoff is not None:
-            return np.where(self.lists.sizes < self.measure.cutoff, 0.0, constants)
-        return constants
+    def at(
+        self,
+        scores: ArrayLike,
+        out: tuple[Singles, Singles] | None = None,
+        keys: Floats | None = None,
+    ) -> tuple[Singles, Singles]:
+        """λ and w at these scores, one a row as ``lists`` has them; written to ``out`` if it is given.
 
-    def at(self, scores: ArrayLike, out: tuple[Singles, Singles] | None = None) -> tuple[Singles, Singles]:
-        """λ and w at these scores, one a row as ``lists`` has them; written to ``out`` if it is given."""
+        Documents are ranked by ``keys`` where those are given, and else by their scores.
+        """
         given = np.ascontiguousarray(scores, np.float64)
         if given.shape != self.lists.labels.shape:
             raise InputError(
@@ -328,13 +336,12 @@ class Lambdas:
             bad = int(np.flatnonzero(~np.isfinite(given))[0])
             raise InputError(f"row {bad}: the score is {given[bad]:g}; λ's need finite scores")
         lambdas, hessians = out or (np.empty(len(given), np.float32), np.empty(len(given), np.float32))
-        assert self.measure.prepare_kernel is not None and self.measure.row_kernel is not None
-        run, prepare = query_lambdas.compiled, self.measure.prepare_kernel.compiled
-        row = self.measure.row_kernel.compiled
+        run, prepare = query_lambdas.compiled, self.weighting.prepare.compiled
+        row, by = self.weighting.row.compiled, given if keys is None else keys
         self.lists.in_chunks(
             lambda begin, end: run(
                 prepare, row, self.truncation, self.sigma, self.by_distance, self.by_total, given,
-                self.known, begin, end, lambdas, hessians,
+                by, self.known, begin, end, lambdas, hessians,
             )
         )  # fmt: skip
         return lambdas, hessians

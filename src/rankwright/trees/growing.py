@@ -25,6 +25,7 @@ import numpy as np
 
 from rankwright.runtime.barrier import meet
 from rankwright.runtime.kernels import kernel
+from rankwright.runtime.mixing import mixed
 from rankwright.trees.growth import (
     APART,
     BEGIN,
@@ -59,7 +60,6 @@ from rankwright.trees.splitting import (
     Features,
     best_split,
     exact_gain,
-    mixed,
     unpacked,
 )
 

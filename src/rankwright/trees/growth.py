@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwright.runtime.kernels import kernel
+from rankwright.runtime.mixing import mixed
 from rankwright.trees.binning import Bytes
-from rankwright.trees.splitting import FOUND, Integers, Leaf, Scan, Singles, mixed
+from rankwright.trees.splitting import FOUND, Integers, Leaf, Scan, Singles
 
 APART = 8
 """Counters of different threads lie this many int64 apart: a cache line."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rankwright.runtime.intrinsics import bits_of_float, float_of_bits
 from rankwright.runtime.kernels import kernel
+from rankwright.runtime.mixing import mixed
 from rankwright.trees.binning import BINS
 
 Integers = NDArray[np.int64]
@@ -182,20 +183,6 @@ def best_bounded_gain(scan: Scan, m: int, leaf: Leaf, monotone: int) -> np.int32
         scan.gains[b] = bits
         best = max(best, bits)
     return best
-
-
-@kernel("uint64(uint64, uint64)")
-def mixed(seed: Any, x: Any) -> Any:
-    """A well-mixed 32-bit number from a seed and a number below 2³² (products stay below 2⁶⁴)."""
-    low = np.uint64(0xFFFFFFFF)
-    state = np.uint64(0)
-    for part in (seed & low, seed >> np.uint64(32), x & low):
-        # The seed is mixed before x comes in, or neighbouring seeds would give each other's numbers.
-        state = state ^ part ^ np.uint64(0x9E3779B9)
-        state = ((state ^ (state >> np.uint64(16))) * np.uint64(0x7FEB352D)) & low
-        state = ((state ^ (state >> np.uint64(15))) * np.uint64(0x846CA68B)) & low
-        state = state ^ (state >> np.uint64(16))
-    return state
 
 
 @kernel()

@@ -1,0 +1,160 @@
+"""What each option of LambdaMART buys and costs, on validation queries of several sets.
+
+    python -m benchmarks.quality_options FOLDER… [--synthetic QUERIES] [--options NAME,…] [--json PATH]
+
+Each set is in five parts (S1.txt to S5.txt, or all LETOR files of a folder, their queries dealt out). In fold k
+the parts k to k + 2 train and part k + 3 validates; part k + 4, which would test, is not looked at. So each
+query is validated once. Trees are added up to a fixed number; how many of them count is chosen on one half of
+the validation queries for the other half, so that no option gains by being chosen on what it is judged by.
+
+A row has the mean NDCG@10, the mean difference to the plain learner by query with its standard error (the mean
+over ``--seeds`` of each query first), and processor seconds relative to the plain learner's.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankwright as rw
+from benchmarks.common import arguments, table, write_json
+from benchmarks.quality_vs_peers import pooled
+
+SELECT = "ndcg@10"
+EVERY = 10
+SMALL = {"max_leaf_nodes": 10, "learning_rate": 0.05, "n_estimators": 300}
+LARGE = {"max_leaf_nodes": 31, "learning_rate": 0.1, "n_estimators": 200}
+
+PLAIN = "plain"
+OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
+    PLAIN: (rw.LambdaMART, {}),
+    "paper": (rw.LambdaMART, {"mode": "paper"}),
+    "ndcg": (rw.LambdaMART, {"measure": "ndcg"}),
+    "ndcg@20": (rw.LambdaMART, {"measure": "ndcg@20"}),
+    "ndcg@30": (rw.LambdaMART, {"measure": "ndcg@30"}),
+    "ndcg, all pairs": (rw.LambdaMART, {"measure": "ndcg", "truncation": None}),
+    "lambdaloss": (rw.LambdaMART, {"loss": "lambdaloss"}),
+    "lambdaloss, ndcg": (rw.LambdaMART, {"loss": "lambdaloss", "measure": "ndcg"}),
+    "ranknet": (rw.LambdaMART, {"loss": "ranknet", "truncation": None}),
+    "xendcg": (rw.LambdaMART, {"loss": "xendcg"}),
+    "orderings 1": (rw.LambdaMART, {"orderings": 1}),
+    "orderings 4": (rw.LambdaMART, {"orderings": 4}),
+    "orderings 4, ndcg": (rw.LambdaMART, {"orderings": 4, "measure": "ndcg"}),
+    "orderings 10, ndcg": (rw.LambdaMART, {"orderings": 10, "measure": "ndcg"}),
+    "query bagging 0.7": (rw.LambdaMART, {"query_subsample": 0.7}),
+    "half the features a node": (rw.LambdaMART, {"features_per_node": 0.5}),
+    "both": (rw.LambdaMART, {"query_subsample": 0.7, "features_per_node": 0.5}),
+    "random thresholds": (rw.LambdaMART, {"random_bins": True}),
+    "both, 5 runs": (rw.LambdaMART, {"query_subsample": 0.7, "features_per_node": 0.5, "n_runs": 5}),
+    "squared error": (rw.MART, {}),
+    "mcrank": (rw.McRank, {}),
+}
+
+
+def parts_of(folder: Path) -> list[rw.QuerySet]:
+    """Five parts."""
+    if (folder / "S1.txt").exists():
+        return [rw.read_letor(folder / f"S{number}.txt") for number in range(1, 6)]
+    return dealt(pooled([rw.read_letor(path) for path in sorted(folder.glob("*.txt"))]))
+
+
+def dealt(queries: rw.QuerySet) -> list[rw.QuerySet]:
+    """Query q goes to part q mod 5."""
+    query = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    return [
+        rw.QuerySet(*(part[query % 5 == k] for part in (queries.features, queries.labels)), qid=query[query % 5 == k])
+        for k in range(5)
+    ]
+
+
+def staged(kind: Any, settings: dict[str, Any], seed: int, train: Any, valid: Any) -> tuple[Any, float]:
+    """The scores of the validation rows after every few steps, and the processor seconds of training."""
+    settings = dict(settings)
+    runs, total, seconds = settings.pop("n_runs", 1), 0.0, 0.0
+    if isinstance(settings.get("features_per_node"), float):
+        settings["features_per_node"] = max(1, round(settings["features_per_node"] * train.n_features))
+    for run in range(runs):
+        begin = time.process_time()
+        ranker = kind(n_jobs=1, random_state=seed * runs + run, **settings).fit(train)
+        seconds += time.process_time() - begin
+        per_step = len(ranker.scorer_.start)
+        counts = range(EVERY, settings["n_estimators"] + 1, EVERY)
+        total = total + np.array([ranker.scorer_.first(n * per_step).predict(valid) for n in counts])
+    return total, seconds
+
+
+def crossed(values: Any, seed: int) -> Any:
+    """For each query the value after as many steps as were best for the other half of the queries."""
+    half = np.random.default_rng(seed).permutation(values.shape[1]) % 2 == 0
+    out = np.empty(values.shape[1])
+    for mine in (half, ~half):
+        out[mine] = values[np.nanmean(values[:, ~mine], axis=1).argmax()][mine]
+    return out
+
+
+def validated(
+    name: str, parts: list[rw.QuerySet], settings: dict[str, Any], seeds: int
+) -> tuple[Any, float]:
+    """Each query's NDCG@10 (the mean over seeds), and seconds a seed."""
+    kind, own = OPTIONS[name]
+    values, seconds = [], 0.0
+    for k in range(5):
+        train, valid = pooled([parts[(k + at) % 5] for at in range(3)]), parts[(k + 3) % 5]
+        drawn = []
+        for seed in range(seeds):
+            scores, spent = staged(kind, settings | own, seed, train, valid)
+            by_query = np.array([rw.evaluate(s, valid, [SELECT])[SELECT].per_query for s in scores])
+            drawn.append(crossed(by_query, seed))
+            seconds += spent / seeds
+        values.append(np.mean(drawn, axis=0))
+    found = np.concatenate(values)
+    return found[~np.isnan(found)], seconds
+
+
+def rows_of(data: str, parts: list[rw.QuerySet], names: list[str], seeds: int) -> list[dict[str, Any]]:
+    """A row an option."""
+    settings = LARGE if sum(len(part) for part in parts) > 40_000 else SMALL
+    plain, plain_seconds = validated(PLAIN, parts, settings, seeds)
+    rows = []
+    for name in names:
+        values, seconds = (
+            (plain, plain_seconds) if name == PLAIN else validated(name, parts, settings, seeds)
+        )
+        differences = values - plain
+        rows.append(
+            {
+                "data": data,
+                "option": name,
+                "ndcg@10": values.mean(),
+                "difference": differences.mean(),
+                "error": differences.std(ddof=1) / np.sqrt(len(differences)),
+                "time": seconds / plain_seconds,
+            }
+        )
+        print(data, *(f"{value:.4f}" if isinstance(value, float) else value for value in list(rows[-1].values())[1:]), sep="\t", flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="data, as told above")
+    parser.add_argument("--synthetic", type=int, default=0, help="queries of synthetic web search too")
+    parser.add_argument("--options", default=";".join(OPTIONS), help="which of them, parted by ;")
+    parser.add_argument("--seeds", type=int, default=2, help="how often each (default: %(default)s)")
+    given = parser.parse_args()
+    rw.LambdaMART(n_estimators=2, min_samples_leaf=2).fit(rw.synthetic.random_net(4, 20))
+    sets = {folder.name: parts_of(folder) for folder in given.folders}
+    if given.synthetic:
+        sets["synthetic"] = dealt(rw.synthetic.web_search(given.synthetic))
+    names = given.options.split(";")
+    rows = [row for data, parts in sets.items() for row in rows_of(data, parts, names, given.seeds)]
+    print(table(rows))
+    if given.json:
+        write_json(given.json, rows)
+
+
+if __name__ == "__main__":
+    main()
