@@ -2,13 +2,14 @@
 
     python -m benchmarks.quality_options FOLDER… [--synthetic QUERIES] [--options NAME,…] [--json PATH]
 
-Each set is in five parts (S1.txt to S5.txt, or all LETOR files of a folder, their queries dealt out). In fold k
-the parts k to k + 2 train and part k + 3 validates; part k + 4, which would test, is not looked at. So each
-query is validated once. Trees are added up to a fixed number; how many of them count is chosen on one half of
-the validation queries for the other half, so that no option gains by being chosen on what it is judged by.
+Each set is in five parts (S1.txt to S5.txt, or all LETOR files of a folder, their queries dealt out). In
+fold k the parts k to k + 2 train and part k + 3 validates; part k + 4, which would test, is not looked at. So
+each query is validated once. Trees are added up to a fixed number; how many of them count is chosen on one
+half of the validation queries for the other half, so that no option gains by being chosen on what it is
+judged by.
 
-A row has the mean NDCG@10, the mean difference to the plain learner by query with its standard error (the mean
-over ``--seeds`` of each query first), and processor seconds relative to the plain learner's.
+A row has the mean NDCG@10, the mean difference to the plain learner by query with its standard error (the
+mean over ``--seeds`` of each query first), and processor seconds relative to the plain learner's.
 """
 
 from __future__ import annotations
@@ -64,10 +65,8 @@ def parts_of(folder: Path) -> list[rw.QuerySet]:
 def dealt(queries: rw.QuerySet) -> list[rw.QuerySet]:
     """Query q goes to part q mod 5."""
     query = np.repeat(np.arange(queries.n_queries), queries.sizes)
-    return [
-        rw.QuerySet(*(part[query % 5 == k] for part in (queries.features, queries.labels)), qid=query[query % 5 == k])
-        for k in range(5)
-    ]
+    chosen = [query % 5 == k for k in range(5)]
+    return [rw.QuerySet(queries.features[own], queries.labels[own], qid=query[own]) for own in chosen]
 
 
 def staged(kind: Any, settings: dict[str, Any], seed: int, train: Any, valid: Any) -> tuple[Any, float]:
@@ -95,9 +94,7 @@ def crossed(values: Any, seed: int) -> Any:
     return out
 
 
-def validated(
-    name: str, parts: list[rw.QuerySet], settings: dict[str, Any], seeds: int
-) -> tuple[Any, float]:
+def validated(name: str, parts: list[rw.QuerySet], settings: dict[str, Any], seeds: int) -> tuple[Any, float]:
     """Each query's NDCG@10 (the mean over seeds), and seconds a seed."""
     kind, own = OPTIONS[name]
     values, seconds = [], 0.0
@@ -120,9 +117,7 @@ def rows_of(data: str, parts: list[rw.QuerySet], names: list[str], seeds: int) -
     plain, plain_seconds = validated(PLAIN, parts, settings, seeds)
     rows = []
     for name in names:
-        values, seconds = (
-            (plain, plain_seconds) if name == PLAIN else validated(name, parts, settings, seeds)
-        )
+        values, seconds = (plain, plain_seconds) if name == PLAIN else validated(name, parts, settings, seeds)
         differences = values - plain
         rows.append(
             {
@@ -134,7 +129,7 @@ def rows_of(data: str, parts: list[rw.QuerySet], names: list[str], seeds: int) -
                 "time": seconds / plain_seconds,
             }
         )
-        print(data, *(f"{value:.4f}" if isinstance(value, float) else value for value in list(rows[-1].values())[1:]), sep="\t", flush=True)
+        print(table(rows[-1:]).splitlines()[-1], flush=True)
     return rows
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import trees as naive
-from tests.trees.growth import Problem, needs_jit, splits_of
+from tests.trees.growth import Problem, splits_of
 
 from rankwright.trees.grower import Shape
 from rankwright.trees.histogram import count_bits, pack, pack_wide

@@ -49,8 +49,8 @@ class TreeParameters:
     all). ``random_bins`` tries one threshold at random for each feature, not all. ``exact_counts`` keeps
     gradients twice as wide, for weights that differ widely, and knows the rows of each side exactly.
     ``n_runs`` averages the trees of so many runs that differ by chance alone, as one scorer, at as many times
-    the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0 for each feature. With ``valid``,
-    the best step is kept, and ``early_stopping_rounds`` without a better one end training.
+    the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0 for each feature. With
+    ``valid``, the best step is kept, and ``early_stopping_rounds`` without a better one end training.
     """
 
     n_estimators: int = 100
@@ -217,7 +217,8 @@ class Training:
         rows, left_out = draw_rows(self.queries, learner, step)
         features = draw_features(self.queries.n_features, learner, step)
         trees = []
-        for output, (gradients, hessians, curvatures) in enumerate(self.objective.gradients(self.scores, step)):
+        found = self.objective.gradients(self.scores, step)
+        for output, (gradients, hessians, curvatures) in enumerate(found):
             seed = (learner.random_state * 1_000_003 + step * len(self.scores) + output) % 2**62
             grown = self.grower.grow(gradients, hessians, rows=rows, features=features, seed=seed)
             values = learner.learning_rate * self.grower.newton_values(grown, gradients, curvatures)

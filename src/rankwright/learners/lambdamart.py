@@ -26,7 +26,6 @@ from rankwright.pairwise.weightings import Weigh, alike, lambda_loss, swap_gains
 from rankwright.runtime.errors import InputError
 from rankwright.scorers.forest import ForestScorer, Link
 
-
 WEIGHTINGS: dict[str, Weigh] = {"lambda": swap_gains, "lambdaloss": lambda_loss, "ranknet": alike}
 LOSSES = (*WEIGHTINGS, "xendcg")
 
@@ -123,18 +122,18 @@ class MeasureLambdas:
         sums = np.zeros(len(scores), np.float32), np.zeros(len(scores), np.float32)
         keys = np.empty(len(scores))
         for number in range(self._orderings):
-            seed = np.uint64(seed_of(self._random_state, step, 1 + number))
-            offsets = self._lists.offsets
-            self._lists.in_chunks(
-                lambda begin, end, seed=seed: drawn_keys(
-                    seed, self._noise, scores, offsets[begin], offsets[end], keys
-                )
-            )
+            self._draw(seed_of(self._random_state, step, 1 + number), scores, keys)
             for total, drawn in zip(sums, self._at(scores, keys), strict=True):
                 total += drawn
         for total in sums:
             total /= np.float32(self._orderings)
         return sums
+
+    def _draw(self, seed: int, scores: Floats, keys: Floats) -> None:
+        offsets, numbers = self._lists.offsets, np.uint64(seed)
+        self._lists.in_chunks(
+            lambda begin, end: drawn_keys(numbers, self._noise, scores, offsets[begin], offsets[end], keys)
+        )
 
 
 class CrossEntropy:

@@ -8,6 +8,7 @@
 
                      so that P(y = 1) = 1 / (1 + exp(−2σF)); equation 13 and the line below it lack σ.
 ``loss="balanced"``  the same with the classes weighted by 1/n₊ and 1/n₋ (section 6.1, equation 15)
+``loss="multiclass"`` a class for each label, by a softmax over their scores; ranked by the expected label
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from rankwright.learners.boosting import (
     boost,
     row_weights,
 )
+from rankwright.learners.classes import Classes
 from rankwright.measures import Measure
 from rankwright.runtime.errors import InputError
 from rankwright.scorers.forest import ForestScorer, Link
@@ -38,7 +40,8 @@ class MART(TreeParameters, Ranker):
     """Boosted regression trees on labels, one document at a time.
 
     ``loss`` is "squared" (regression), "logistic" or "balanced" (two classes: relevant are the labels of at
-    least ``threshold``); ``sigma`` scales the two-class scores and makes no difference to their order.
+    least ``threshold``), or "multiclass" (a class for each label; ranked by the expected one). ``sigma``
+    scales the two-class scores and makes no difference to their order.
 
     >>> import rankwright as rw
     >>> data = rw.synthetic.random_net(20, 20, random_state=1)
@@ -47,7 +50,7 @@ class MART(TreeParameters, Ranker):
     """
 
     measure: str | Measure = DEFAULT_MEASURE
-    loss: Literal["squared", "logistic", "balanced"] = "squared"
+    loss: Literal["squared", "logistic", "balanced", "multiclass"] = "squared"
     threshold: float = 1.0
     sigma: float = 1.0
 
@@ -58,6 +61,7 @@ class MART(TreeParameters, Ranker):
             "squared": Squared,
             "logistic": TwoClasses,
             "balanced": TwoClasses,
+            "multiclass": lambda _, queries: Classes(queries, least_squares=True),
         }
         if self.loss not in losses:
             raise InputError(f"loss is {self.loss!r}; it is {', '.join(losses)}")

@@ -26,7 +26,7 @@ LEAST = 1e-15
 
 
 class Listed(NamedTuple):
-    """Queries, what each label's number is worth, and the weights of documents (0: in no list) and queries."""
+    """Queries, what each label's number is worth, the weights of documents (0: in no list) and queries."""
 
     offsets: Integers
     codes: Codes

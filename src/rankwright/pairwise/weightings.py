@@ -1,8 +1,8 @@
 """What a pair of documents weighs in the λ's: the gain of its swap, or what later work puts in its place.
 
-    swap gains    |Δᵢⱼ|                                   2010 section 4, for any measure
-    LambdaLoss    |gᵢ − gⱼ| (|dᵢ − dⱼ| + μ δᵢⱼ) N,        δᵢⱼ = d(|i − j|) − d(|i − j| + 1),  μ = 10
-    alike         1                                       RankNet's cost (2005 equation 3), whatever the measure
+    swap gains    |Δᵢⱼ|                              2010 section 4, for any measure
+    LambdaLoss    |gᵢ − gⱼ| (|dᵢ − dⱼ| + μ δᵢⱼ) N,   δᵢⱼ = d(|i − j|) − d(|i − j| + 1),  μ = 10
+    alike         1                                  RankNet's cost (2005 equation 3), whatever the measure
 
 with g what labels are worth, d what ranks are worth (without a cut-off) and N the measure's constant.
 LambdaLoss is the NDCG-Loss2++ of Wang, Li, Golbandi, Bendersky and Najork (The LambdaLoss Framework for
@@ -76,8 +76,8 @@ def lambda_loss(measure: Measure, lists: Lists) -> Weighting:
     swaps = swap_gains(measure, lists)
     if not measure.additive:
         raise InputError(
-            f"{measure!r} is no sum over ranks of gain × rank weight, so LambdaLoss's weights are not defined "
-            "for it; use the measure's own swap gains, or a measure like ndcg or rbp"
+            f"{measure!r} is no sum over ranks of gain × rank weight, so LambdaLoss's weights are not "
+            "defined for it; use the measure's own swap gains, or a measure like ndcg or rbp"
         )
     longest = int(lists.sizes.max(initial=0))
     whole = dataclasses.replace(measure, k=None) if measure.cutoff is not None else measure
