@@ -30,29 +30,41 @@ SMALL = {"max_leaf_nodes": 10, "learning_rate": 0.05, "n_estimators": 300}
 LARGE = {"max_leaf_nodes": 31, "learning_rate": 0.1, "n_estimators": 200}
 
 PLAIN = "plain"
+BAGGED = {"query_subsample": 0.7, "features_per_node": 0.5}
+"""Half the features a node, and 70 % of the queries a tree."""
 OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     PLAIN: (rw.LambdaMART, {}),
     "paper": (rw.LambdaMART, {"mode": "paper"}),
-    "ndcg": (rw.LambdaMART, {"measure": "ndcg"}),
-    "ndcg@20": (rw.LambdaMART, {"measure": "ndcg@20"}),
-    "ndcg@30": (rw.LambdaMART, {"measure": "ndcg@30"}),
-    "ndcg, all pairs": (rw.LambdaMART, {"measure": "ndcg", "truncation": None}),
+    "not normalised": (rw.LambdaMART, {"normalise": False}),
+    "all pairs": (rw.LambdaMART, {"truncation": None}),
+    "λ of ndcg": (rw.LambdaMART, {"measure": "ndcg"}),
+    "λ of ndcg@20": (rw.LambdaMART, {"measure": "ndcg@20"}),
+    "λ of ndcg@30": (rw.LambdaMART, {"measure": "ndcg@30"}),
+    "λ of ndcg, not normalised": (rw.LambdaMART, {"measure": "ndcg", "normalise": False}),
+    "λ of ndcg@30, not normalised": (rw.LambdaMART, {"measure": "ndcg@30", "normalise": False}),
     "lambdaloss": (rw.LambdaMART, {"loss": "lambdaloss"}),
-    "lambdaloss, ndcg": (rw.LambdaMART, {"loss": "lambdaloss", "measure": "ndcg"}),
     "ranknet": (rw.LambdaMART, {"loss": "ranknet", "truncation": None}),
     "xendcg": (rw.LambdaMART, {"loss": "xendcg"}),
-    "orderings 1": (rw.LambdaMART, {"orderings": 1}),
-    "orderings 4": (rw.LambdaMART, {"orderings": 4}),
-    "orderings 4, ndcg": (rw.LambdaMART, {"orderings": 4, "measure": "ndcg"}),
-    "orderings 10, ndcg": (rw.LambdaMART, {"orderings": 10, "measure": "ndcg"}),
-    "query bagging 0.7": (rw.LambdaMART, {"query_subsample": 0.7}),
+    "1 ordering": (rw.LambdaMART, {"orderings": 1}),
+    "4 orderings": (rw.LambdaMART, {"orderings": 4}),
+    "4 orderings, noise 0.2": (rw.LambdaMART, {"orderings": 4, "noise": 0.2}),
+    "4 orderings, noise 0.2, not normalised": (
+        rw.LambdaMART, {"orderings": 4, "noise": 0.2, "normalise": False},
+    ),
+    "70 % of queries": (rw.LambdaMART, {"query_subsample": 0.7}),
     "half the features a node": (rw.LambdaMART, {"features_per_node": 0.5}),
-    "both": (rw.LambdaMART, {"query_subsample": 0.7, "features_per_node": 0.5}),
+    "both": (rw.LambdaMART, BAGGED),
     "random thresholds": (rw.LambdaMART, {"random_bins": True}),
-    "both, 5 runs": (rw.LambdaMART, {"query_subsample": 0.7, "features_per_node": 0.5, "n_runs": 5}),
+    "both, 5 runs": (rw.LambdaMART, {**BAGGED, "n_runs": 5}),
+    "λ of ndcg@30, both": (rw.LambdaMART, {**BAGGED, "measure": "ndcg@30"}),
+    "λ of ndcg@30, random thresholds": (rw.LambdaMART, {"measure": "ndcg@30", "random_bins": True}),
+    "xendcg, both": (rw.LambdaMART, {**BAGGED, "loss": "xendcg"}),
+    "xendcg, random thresholds": (rw.LambdaMART, {"loss": "xendcg", "random_bins": True}),
+    "xendcg, both, 5 runs": (rw.LambdaMART, {**BAGGED, "loss": "xendcg", "n_runs": 5}),
     "squared error": (rw.MART, {}),
+    "squared error, both": (rw.MART, BAGGED),
     "mcrank": (rw.McRank, {}),
-}
+}  # fmt: skip
 
 
 def parts_of(folder: Path) -> list[rw.QuerySet]:
@@ -73,8 +85,6 @@ def staged(kind: Any, settings: dict[str, Any], seed: int, train: Any, valid: An
     """The scores of the validation rows after every few steps, and the processor seconds of training."""
     settings = dict(settings)
     runs, total, seconds = settings.pop("n_runs", 1), 0.0, 0.0
-    if isinstance(settings.get("features_per_node"), float):
-        settings["features_per_node"] = max(1, round(settings["features_per_node"] * train.n_features))
     for run in range(runs):
         begin = time.process_time()
         ranker = kind(n_jobs=1, random_state=seed * runs + run, **settings).fit(train)
@@ -94,11 +104,13 @@ def crossed(values: Any, seed: int) -> Any:
     return out
 
 
-def validated(name: str, parts: list[rw.QuerySet], settings: dict[str, Any], seeds: int) -> tuple[Any, float]:
+def validated(
+    name: str, parts: list[rw.QuerySet], settings: dict[str, Any], seeds: int, folds: int
+) -> tuple[Any, float]:
     """Each query's NDCG@10 (the mean over seeds), and seconds a seed."""
     kind, own = OPTIONS[name]
     values, seconds = [], 0.0
-    for k in range(5):
+    for k in range(folds):
         train, valid = pooled([parts[(k + at) % 5] for at in range(3)]), parts[(k + 3) % 5]
         drawn = []
         for seed in range(seeds):
@@ -111,13 +123,17 @@ def validated(name: str, parts: list[rw.QuerySet], settings: dict[str, Any], see
     return found[~np.isnan(found)], seconds
 
 
-def rows_of(data: str, parts: list[rw.QuerySet], names: list[str], seeds: int) -> list[dict[str, Any]]:
+def rows_of(
+    data: str, parts: list[rw.QuerySet], names: list[str], seeds: int, folds: int
+) -> list[dict[str, Any]]:
     """A row an option."""
     settings = LARGE if sum(len(part) for part in parts) > 40_000 else SMALL
-    plain, plain_seconds = validated(PLAIN, parts, settings, seeds)
+    plain, plain_seconds = validated(PLAIN, parts, settings, seeds, folds)
     rows = []
     for name in names:
-        values, seconds = (plain, plain_seconds) if name == PLAIN else validated(name, parts, settings, seeds)
+        values, seconds = (
+            (plain, plain_seconds) if name == PLAIN else validated(name, parts, settings, seeds, folds)
+        )
         differences = values - plain
         rows.append(
             {
@@ -139,13 +155,16 @@ def main() -> None:
     parser.add_argument("--synthetic", type=int, default=0, help="queries of synthetic web search too")
     parser.add_argument("--options", default=";".join(OPTIONS), help="which of them, parted by ;")
     parser.add_argument("--seeds", type=int, default=2, help="how often each (default: %(default)s)")
+    parser.add_argument("--folds", type=int, default=5, help="how many folds (default: %(default)s)")
     given = parser.parse_args()
     rw.LambdaMART(n_estimators=2, min_samples_leaf=2).fit(rw.synthetic.random_net(4, 20))
     sets = {folder.name: parts_of(folder) for folder in given.folders}
     if given.synthetic:
         sets["synthetic"] = dealt(rw.synthetic.web_search(given.synthetic))
     names = given.options.split(";")
-    rows = [row for data, parts in sets.items() for row in rows_of(data, parts, names, given.seeds)]
+    rows = [
+        row for data, parts in sets.items() for row in rows_of(data, parts, names, given.seeds, given.folds)
+    ]
     print(table(rows))
     if given.json:
         write_json(given.json, rows)

@@ -8,8 +8,8 @@ S(k+4), counted round; or train.txt, vali.txt and test.txt.
 All systems search the same grid with as many fits: each fit stops after 80 trees without progress of
 validation NDCG@10, and for each fold the fit with the best validation NDCG@10 is tested. What the folds'
 tests give is pooled query by query, blank queries are left out, and systems are compared in pairs of values
-of the same query, each with the peer that is best by the measure. ``--cache`` keeps what each fit came to, so that
-a run that was stopped goes on where it was.
+of the same query, each with the peer that is best by the measure. ``--cache`` keeps what each fit came to,
+so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations

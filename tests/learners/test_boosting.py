@@ -13,9 +13,17 @@ import pytest
 
 import rankwright as rw
 from rankwright.learners.base import mean_measure
-from rankwright.learners.boosting import Training, draw_features, draw_rows, row_weights
-from rankwright.learners.lambdamart import LambdaMART, MeasureLambdas
-from rankwright.learners.mart import MART
+from rankwright.learners.boosting import (
+    Training,
+    draw_features,
+    draw_rows,
+    features_a_node,
+    row_weights,
+    scorer_of,
+)
+from rankwright.learners.classes import Classes
+from rankwright.learners.lambdamart import CrossEntropy, LambdaMART, MeasureLambdas
+from rankwright.learners.mart import MART, Squared
 from rankwright.learners.mcrank import McRank
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -74,6 +82,8 @@ LEARNERS = {
     "paper": lambda **more: LambdaMART(mode="paper", **everything(**more)),
     "wide": lambda **more: LambdaMART(exact_counts=True, **everything(**more)),
     "random bins": lambda **more: LambdaMART(random_bins=True, **everything(**more)),
+    "orderings": lambda **more: LambdaMART(orderings=2, loss="lambdaloss", **everything(**more)),
+    "listwise": lambda **more: LambdaMART(loss="xendcg", **everything(**more)),
     "classes": lambda **more: McRank(**everything(**more)),
     "squares": lambda **more: MART(**everything(**more)),
 }
@@ -115,18 +125,17 @@ def test_scores_so_far_are_the_models_own(name: str) -> None:
     """In bins and on raw values, rows that were left out of a tree among them: the same bits."""
     ranker = LEARNERS[name]()
     queries, valid = weighted(0, 8, 10), data(1, 5, 9)
-    objectives = {"classes": "Classes", "squares": "Squared"}
-    if name in objectives:
-        module = sys.modules[type(ranker).__module__]
-        given = (queries,) if name == "classes" else (ranker, queries)
-        objective = getattr(module, objectives[name])(*given)
-    else:
-        objective = MeasureLambdas(ranker, queries)
+    objectives: dict[str, Any] = {
+        "classes": lambda: Classes(queries, least_squares=False),
+        "squares": lambda: Squared(ranker, queries),
+        "listwise": lambda: CrossEntropy(ranker, queries),
+    }
+    objective = objectives.get(name, lambda: MeasureLambdas(ranker, queries))()
     training = Training(ranker, queries, valid, objective)
     for step in range(3):
         training.step(step)
         training.best = step
-        scorer = training.scorer()
+        scorer = scorer_of(ranker, queries, [training])
         out = np.empty((len(queries), len(objective.start)))
         scorer.outputs(queries.features, out)
         assert np.array_equal(out.T, training.scores)
@@ -234,6 +243,31 @@ def test_rows_and_features_are_drawn_by_step_alone() -> None:
     assert len(draw_rows(queries, few, 0)[0]) == 1 and draw_features(19, few, 0).sum() == 1
 
 
+def test_several_runs_are_averaged_into_one_scorer() -> None:
+    """Each run is what a learner of its random state makes, ended at its own best step."""
+    queries, valid = weighted(0, 8, 10), data(1, 5, 9)
+    told: list[Any] = []
+    for made in (LEARNERS["default"], LEARNERS["classes"]):
+        together = made(n_runs=3, random_state=3).fit(queries, valid=valid, progress=told.append)
+        alone = [made(random_state=3 + run).fit(queries, valid=valid) for run in range(3)]
+        records = [
+            {**record, "run": run} for run, ranker in enumerate(alone, 1) for record in ranker.history_
+        ]
+        assert together.history_ == told[-len(records) :] == records
+        assert together.scorer_.n_trees == sum(ranker.scorer_.n_trees for ranker in alone)
+        outputs = np.zeros((4, len(queries), len(together.scorer_.start)))
+        for ranker, out in zip((together, *alone), outputs, strict=True):
+            ranker.scorer_.outputs(queries.features, out)
+        np.testing.assert_allclose(outputs[0], outputs[1:].mean(axis=0), rtol=1e-12, atol=1e-15)
+
+
+def test_runs_that_would_all_be_alike_are_refused() -> None:
+    with pytest.raises(rw.InputError, match="n_runs is 2, and nothing is left to chance"):
+        LambdaMART(n_runs=2).fit(data(0, 2, 5))
+    for by_chance in ({"random_bins": True}, {"orderings": 1}, {"loss": "xendcg"}):
+        LambdaMART(n_runs=2, n_estimators=1, **by_chance).fit(data(0, 2, 5))
+
+
 @pytest.mark.parametrize(
     "by_chance", [{"random_bins": True}, {"features_per_node": 1}, {"feature_fraction": 0.3}]
 )
@@ -253,12 +287,14 @@ def test_a_step_without_a_split_ends_training_unless_chance_may_find_one(by_chan
     ("parameters", "message"),
     [
         ({"n_estimators": 0}, "n_estimators is 0"),
+        ({"n_runs": 0}, "n_runs is 0"),
         ({"n_estimators": 1.5}, "n_estimators is 1.5"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes is 1"),
         ({"max_leaf_nodes": True}, "max_leaf_nodes is True"),
         ({"max_depth": 0}, "max_depth is 0"),
         ({"min_samples_leaf": 0}, "min_samples_leaf is 0"),
         ({"features_per_node": -1}, "features_per_node is -1"),
+        ({"features_per_node": 2.5}, "features_per_node is 2.5; a number of features is whole"),
         ({"random_state": None}, "random_state is None"),
         ({"random_state": -1}, "random_state is -1"),
         ({"l2_regularization": -1.0}, "l2_regularization is -1.0"),
@@ -280,3 +316,9 @@ def test_a_step_without_a_split_ends_training_unless_chance_may_find_one(by_chan
 def test_parameters_are_checked(parameters: Any, message: str) -> None:
     with pytest.raises(rw.InputError, match=message):
         LambdaMART(**parameters).fit(data(0, 2, 5))
+
+
+def test_a_share_of_the_features_a_node() -> None:
+    assert [features_a_node(LambdaMART(features_per_node=f), 19) for f in (0, 0.5, 0.01, 7, 0.99)] == [
+        0, 10, 1, 7, 19,
+    ]  # fmt: skip

@@ -119,7 +119,7 @@ def test_forces_of_a_query_add_up_to_nothing(mode: Any) -> None:
     queries = data(3, sample_weight=random.uniform(0.5, 2, 36), query_weight=[1.0, 3.0, 0.5])
     objective = MeasureLambdas(LambdaMART(mode=mode), queries)
     for scores in (np.zeros((1, 36)), random.normal(size=(1, 36))):
-        [(gradients, hessians, curvatures)] = objective.gradients(scores)
+        [(gradients, hessians, curvatures)] = objective.gradients(scores, 0)
         for rows in queries_of(queries):
             assert abs(float(gradients[rows].sum())) <= 1e-5 * float(np.abs(gradients[rows]).max())
         assert (curvatures >= 0).all() and curvatures.any()
@@ -146,7 +146,7 @@ def test_documents_of_weight_0_are_in_no_pair() -> None:
     weights = np.ones(36)
     weights[[1, 5, 20]] = 0
     queries = data(4, sample_weight=weights)
-    [(gradients, hessians, _)] = MeasureLambdas(LambdaMART(), queries).gradients(np.zeros((1, 36)))
+    [(gradients, hessians, _)] = MeasureLambdas(LambdaMART(), queries).gradients(np.zeros((1, 36)), 0)
     assert not gradients[[1, 5, 20]].any() and not hessians[[1, 5, 20]].any()
     assert np.count_nonzero(gradients) > 20
 
@@ -156,7 +156,7 @@ def test_blank_and_lone_queries_teach_nothing() -> None:
     labels = queries.labels.copy()
     labels[12:21] = 0
     partly = rw.QuerySet(queries.features, labels, qid=np.repeat([0, 1, 2, 3], [12, 9, 1, 15]))
-    [(gradients, hessians, _)] = MeasureLambdas(LambdaMART(), partly).gradients(np.zeros((1, 37)))
+    [(gradients, hessians, _)] = MeasureLambdas(LambdaMART(), partly).gradients(np.zeros((1, 37)), 0)
     assert not gradients[12:22].any() and not hessians[12:22].any()
     assert np.count_nonzero(gradients[:12]) > 5 and np.count_nonzero(gradients[22:]) > 5
 
@@ -192,6 +192,10 @@ def test_it_learns() -> None:
         ({"mode": "letter"}, "mode is 'letter'"),
         ({"sigma": 0.0}, "sigma is 0.0"),
         ({"truncation": 0}, "truncation is 0"),
+        ({"loss": "hinge"}, "loss is 'hinge'; it is one of lambda, lambdaloss, ranknet, xendcg"),
+        ({"loss": "lambdaloss", "measure": "map"}, "LambdaLoss's weights are not defined"),
+        ({"orderings": -1}, "orderings is -1"),
+        ({"noise": float("nan")}, "noise is nan"),
         ({"measure": "err@10(max_label=1)"}, "label"),
         ({"measure": "ndcg(ties=average)"}, "ties"),
     ],

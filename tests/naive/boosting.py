@@ -63,6 +63,61 @@ def score_margin(queries: Sequence[range], scores: Any, paths: Any) -> float:
     return float(min(gaps, default=np.inf))
 
 
+def squares(y: Any, scores: Any) -> list[tuple[Any, Any]]:
+    """2010 section 5: what is left of the labels."""
+    return [(y - scores[0], np.ones(len(y)))]
+
+
+def two_classes(y: Any, weights: Any, sigma: float, scores: Any) -> list[tuple[Any, Any]]:
+    """2010 equations 14 and 15: ȳ and |ȳ|(2σ − |ȳ|), for y = ±1."""
+    response = 2 * y * sigma / (1 + np.exp(2 * y * sigma * scores[0]))
+    return [(weights * response, weights * np.abs(response) * (2 * sigma - np.abs(response)))]
+
+
+def classes(y: Any, n_classes: int, scores: Any) -> list[tuple[Any, Any]]:
+    """Friedman 2001, algorithm 6: [y = k] − Pₖ, and Pₖ(1 − Pₖ) K / (K − 1)."""
+    found = []
+    for k in range(n_classes):
+        p = np.exp(scores[k]) / np.exp(scores).sum(axis=0)
+        found.append(((y == k) - p, p * (1 - p) * n_classes / (n_classes - 1)))
+    return found
+
+
+def thresholds(y: Any, n_classes: int, scores: Any) -> list[tuple[Any, Any]]:
+    """A two-class problem for each k: whether the label is above it."""
+    found = []
+    for k in range(n_classes - 1):
+        p = 1 / (1 + np.exp(-scores[k]))
+        found.append(((y > k) - p, p * (1 - p)))
+    return found
+
+
+def boosted(
+    bins: Any,
+    start: Sequence[float],
+    found: Callable[[Any], list[tuple[Any, Any]]],
+    *,
+    steps: int,
+    rate: float,
+    options: trees.Options,
+    weights: Any = None,
+    second_order: bool = False,
+) -> tuple[list[Tree], Any]:
+    """Trees, one an output and step, on the responses and curvatures ``found`` at the scores so far."""
+    n, made = len(bins), []
+    scores = np.tile(np.array(start, float)[:, None], (1, n))
+    for _ in range(steps):
+        for output, (response, curvature) in enumerate(found(scores.copy())):
+            h = curvature if second_order else (np.ones(n) if weights is None else weights)
+            splits, leaves = trees.grow(bins, -response, h, list(range(n)), options)
+            values = [rate * response[leaf.rows].sum() / curvature[leaf.rows].sum() for leaf in leaves]
+            closest = split_margin(bins, -response, h, splits, options)
+            made.append(Tree([split for _, split in splits], [leaf.rows for leaf in leaves], values, closest))
+            for leaf, value in zip(leaves, values, strict=True):
+                scores[output, leaf.rows] += value
+    return made, scores
+
+
 def lambdamart(
     bins: Any,
     labels: Any,

@@ -25,9 +25,13 @@ def lambdas(
     query_weight: float = 1.0,
     by_distance: bool = False,
     by_total: bool = False,
+    keys: Sequence[float] | None = None,
 ) -> tuple[Any, Any]:
-    """λ (positive is up) and w of each document; ``change(labels in ranked order, i, j)`` is a swap's."""
-    n, order = len(labels), ranked(scores)
+    """λ (positive is up) and w of each document; ``change(labels in ranked order, i, j)`` is a swap's.
+
+    Ranked by ``keys``, where those are given.
+    """
+    n, order = len(labels), ranked(scores if keys is None else keys)
     in_order = [labels[d] for d in order]
     lams, hess, total = np.zeros(n), np.zeros(n), 0.0
     for i in range(n):
@@ -62,3 +66,20 @@ def ranknet_cost(labels: Sequence[float], scores: Sequence[float], sigma: float)
         for j in range(len(labels))
         if labels[i] > labels[j]
     )
+
+
+def lambda_loss_change(
+    gain: Callable[[float], float], discount: Callable[[int], float], constant: float, mu: float
+) -> Any:
+    """NDCG-Loss2++'s weight of ranks i and j (from 0) in the place of a swap's gain.
+
+    ``discount`` is of ranks from 1 on, before any cut-off.
+    """
+
+    def change(labels: Sequence[float], i: int, j: int) -> float:
+        apart = abs(i - j)
+        rho = abs(discount(i + 1) - discount(j + 1))
+        delta = abs(discount(apart) - discount(apart + 1))
+        return constant * abs(gain(labels[i]) - gain(labels[j])) * (rho + mu * delta)
+
+    return change

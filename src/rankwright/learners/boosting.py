@@ -34,6 +34,8 @@ class Objective(Protocol):
 
     link: Link
     start: Floats
+    draws: bool
+    """Whether its gradients depend on chance, and so on the step."""
 
     def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """For each output what to grow a tree on (gradients, hessians), and the hessians for its values."""
@@ -45,12 +47,13 @@ class TreeParameters:
     """The parameters that all learners of boosted trees share.
 
     ``subsample`` and ``query_subsample`` are the shares of rows and of whole queries that a tree is grown on,
-    ``feature_fraction`` the share of features, ``features_per_node`` how many of these a node may look at (0:
-    all). ``random_bins`` tries one threshold at random for each feature, not all. ``exact_counts`` keeps
-    gradients twice as wide, for weights that differ widely, and knows the rows of each side exactly.
-    ``n_runs`` averages the trees of so many runs that differ by chance alone, as one scorer, at as many times
-    the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0 for each feature. With
-    ``valid``, the best step is kept, and ``early_stopping_rounds`` without a better one end training.
+    ``feature_fraction`` the share of features, ``features_per_node`` how many of these a node may look at (a
+    number, or below 1 a share; 0: all). ``random_bins`` tries one threshold at random for each feature, not
+    all. ``exact_counts`` keeps gradients twice as wide, for weights that differ widely, and knows the rows of
+    each side exactly. ``n_runs`` averages the trees of so many runs that differ by chance alone, as one
+    scorer, at as many times the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0
+    for each feature. With ``valid``, the best step is kept, and ``early_stopping_rounds`` without a better
+    one end training.
     """
 
     n_estimators: int = 100
@@ -67,7 +70,7 @@ class TreeParameters:
     subsample: float = 1.0
     query_subsample: float = 1.0
     feature_fraction: float = 1.0
-    features_per_node: int = 0
+    features_per_node: float = 0
     random_bins: bool = False
     exact_counts: bool = False
     n_runs: int = 1
@@ -79,8 +82,8 @@ class TreeParameters:
 def shape_of(learner: TreeParameters, n_features: int) -> Shape:
     """What the learner's trees may be; its parameters are checked here."""
     least = {
-        "n_estimators": 1, "max_leaf_nodes": 2, "max_depth": 1, "min_samples_leaf": 1, "features_per_node": 0,
-        "random_state": 0, "n_runs": 1,
+        "n_estimators": 1, "max_leaf_nodes": 2, "max_depth": 1, "min_samples_leaf": 1, "random_state": 0,
+        "n_runs": 1,
     }  # fmt: skip
     for name, lowest in least.items():
         value = getattr(learner, name)
@@ -122,10 +125,24 @@ def shape_of(learner: TreeParameters, n_features: int) -> Shape:
         l2_regularization=learner.l2_regularization,
         min_gain=learner.min_gain,
         monotone=monotone,
-        features_per_node=learner.features_per_node,
+        features_per_node=features_a_node(learner, n_features),
         random_bins=learner.random_bins,
         exact_counts=learner.exact_counts,
     )
+
+
+def features_a_node(learner: TreeParameters, n_features: int) -> int:
+    """How many features a node may look at; 0 for all."""
+    given = learner.features_per_node
+    if not isinstance(given, int | float | np.integer) or isinstance(given, bool) or not 0 <= given < np.inf:
+        raise InputError(
+            f"features_per_node is {given!r}; it is a number of features, a share below 1, or 0 for all"
+        )
+    if 0 < given < 1:
+        return max(1, round(given * n_features))
+    if given != int(given):
+        raise InputError(f"features_per_node is {given!r}; a number of features is whole, a share is below 1")
+    return int(given)
 
 
 def row_weights(queries: QuerySet) -> Floats:
@@ -154,10 +171,17 @@ def boost(
     each ends with its own. ``objective_of`` makes the objective of a run, which is the learner with a
     ``random_state`` of its own.
     """
+    shape_of(learner, queries.n_features)
     runs: list[Training] = []
     for run in range(learner.n_runs):
         own = learner if run == 0 else clone(learner).set_params(random_state=learner.random_state + run)
-        training = Training(own, queries, valid, objective_of(own), runs[0] if runs else None)
+        objective = objective_of(own)
+        if learner.n_runs > 1 and not has_chance(learner, objective):
+            raise InputError(
+                f"n_runs is {learner.n_runs}, and nothing is left to chance, so that all runs would be "
+                "alike; set query_subsample, features_per_node or another parameter that draws, or n_runs=1"
+            )
+        training = Training(own, queries, valid, objective, runs[0] if runs else None)
         for step in range(learner.n_estimators):
             training.step(step)
             if learner.n_runs > 1:
@@ -168,6 +192,12 @@ def boost(
                 break
         runs.append(training)
     return scorer_of(learner, queries, runs), [record for run in runs for record in run.history]
+
+
+def has_chance(learner: TreeParameters, objective: Objective) -> bool:
+    """Whether anything is drawn, so that a step may differ from the one before, and a run from another."""
+    shares = learner.subsample, learner.query_subsample, learner.feature_fraction
+    return min(shares) < 1 or bool(learner.features_per_node) or learner.random_bins or objective.draws
 
 
 def scorer_of(learner: Any, queries: QuerySet, runs: list[Training]) -> ForestScorer:
@@ -241,13 +271,9 @@ class Training:
         patience = self.learner.early_stopping_rounds
         if self.held_out is not None and patience and step - self.best >= patience:
             return True
-        drawn = min(self.learner.subsample, self.learner.query_subsample, self.learner.feature_fraction) < 1
         # Without a split and without chance the next step would be the same.
-        return (
-            not drawn
-            and not self.learner.features_per_node
-            and not self.learner.random_bins
-            and self.history[-1]["leaves"] == len(self.steps[-1])
+        return self.history[-1]["leaves"] == len(self.steps[-1]) and not has_chance(
+            self.learner, self.objective
         )
 
     @property

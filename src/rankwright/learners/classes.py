@@ -34,6 +34,7 @@ class Classes:
     """Softmax over the classes; documents are ranked by their expected label."""
 
     link: Link = "expectation"
+    draws = False
 
     def __init__(self, queries: QuerySet, least_squares: bool):
         labels, self._weights, n_classes = whole_labels(queries)

@@ -54,6 +54,7 @@ class LambdaMART(TreeParameters, Ranker):
     loss: Literal["lambda", "lambdaloss", "ranknet", "xendcg"] = "lambda"
     truncation: int | None = 30
     sigma: float = 1.0
+    normalise: bool = True
     orderings: int = 0
     noise: float = 1.0
 
@@ -98,11 +99,12 @@ class MeasureLambdas:
             query_weight=queries.query_weight,
             sigma=learner.sigma,
             truncation=None if paper else learner.truncation,
-            by_distance=not paper,
-            by_total=not paper,
+            by_distance=learner.normalise and not paper,
+            by_total=learner.normalise and not paper,
             weigh=WEIGHTINGS[learner.loss],
         )
         self._orderings, self._noise = learner.orderings, learner.noise
+        self.draws = self._orderings > 0
         self._random_state = learner.random_state
         n = len(queries)
         self._out = np.empty(n, np.float32), np.empty(n, np.float32)
@@ -140,6 +142,7 @@ class CrossEntropy:
     """The objective of the listwise cross-entropy."""
 
     link: Link = "identity"
+    draws = True
 
     def __init__(self, learner: LambdaMART, queries: QuerySet):
         assert queries.labels is not None

@@ -74,6 +74,7 @@ class Squared:
     """Half the squared error: the gradient is what is too much, the hessian 1."""
 
     link: Link = "identity"
+    draws = False
 
     def __init__(self, learner: MART, queries: QuerySet):
         assert queries.labels is not None
@@ -94,6 +95,7 @@ class TwoClasses:
     """2010 section 6, and with balanced classes 6.1; trees by least squares, as MART's are."""
 
     link: Link = "identity"
+    draws = False
 
     def __init__(self, learner: MART, queries: QuerySet):
         assert queries.labels is not None

@@ -69,6 +69,7 @@ class Thresholds:
     """A logit for each threshold between classes: P(label > k)."""
 
     link: Link = "ordinal"
+    draws = False
 
     def __init__(self, queries: QuerySet, least_squares: bool):
         labels, self._weights, n_classes = whole_labels(queries)

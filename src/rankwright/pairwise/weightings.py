@@ -12,7 +12,6 @@ losses. It goes with the measures that are a sum over ranks of gain × rank weig
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -80,7 +79,7 @@ def lambda_loss(measure: Measure, lists: Lists) -> Weighting:
             "defined for it; use the measure's own swap gains, or a measure like ndcg or rbp"
         )
     longest = int(lists.sizes.max(initial=0))
-    whole = dataclasses.replace(measure, k=None) if measure.cutoff is not None else measure
+    whole = measure if measure.cutoff is None else measure.replace(k=None)
     by_rank = whole.ranks(longest + 1)
     delta = np.zeros((1, longest + 1))
     delta[0, 1:] = MU * np.abs(np.diff(by_rank))
