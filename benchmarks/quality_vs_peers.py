@@ -126,6 +126,11 @@ PEERS: dict[str, Trainer] = {"LightGBM": lightgbm, "XGBoost": xgboost, "CatBoost
 OURS: dict[str, Trainer] = {
     "LambdaMART": ours(rw.LambdaMART),
     "LambdaMART paper": ours(rw.LambdaMART, mode="paper"),
+    "LambdaMART 5 runs": ours(rw.LambdaMART, query_subsample=0.7, features_per_node=0.5, n_runs=5),
+    "LambdaMART xendcg": ours(rw.LambdaMART, loss="xendcg"),
+    "LambdaMART xendcg 5 runs": ours(
+        rw.LambdaMART, loss="xendcg", query_subsample=0.7, features_per_node=0.5, n_runs=5
+    ),
     "MART": ours(rw.MART),
     "McRank": ours(rw.McRank),
     "McRank ordinal": ours(rw.McRank, form="ordinal"),

@@ -19,7 +19,6 @@ from rankwright.learners.boosting import (
     draw_rows,
     features_a_node,
     row_weights,
-    scorer_of,
 )
 from rankwright.learners.classes import Classes
 from rankwright.learners.lambdamart import CrossEntropy, LambdaMART, MeasureLambdas
@@ -135,7 +134,7 @@ def test_scores_so_far_are_the_models_own(name: str) -> None:
     for step in range(3):
         training.step(step)
         training.best = step
-        scorer = scorer_of(ranker, queries, [training])
+        scorer = training.scorer()
         out = np.empty((len(queries), len(objective.start)))
         scorer.outputs(queries.features, out)
         assert np.array_equal(out.T, training.scores)
@@ -243,31 +242,6 @@ def test_rows_and_features_are_drawn_by_step_alone() -> None:
     assert len(draw_rows(queries, few, 0)[0]) == 1 and draw_features(19, few, 0).sum() == 1
 
 
-def test_several_runs_are_averaged_into_one_scorer() -> None:
-    """Each run is what a learner of its random state makes, ended at its own best step."""
-    queries, valid = weighted(0, 8, 10), data(1, 5, 9)
-    told: list[Any] = []
-    for made in (LEARNERS["default"], LEARNERS["classes"]):
-        together = made(n_runs=3, random_state=3).fit(queries, valid=valid, progress=told.append)
-        alone = [made(random_state=3 + run).fit(queries, valid=valid) for run in range(3)]
-        records = [
-            {**record, "run": run} for run, ranker in enumerate(alone, 1) for record in ranker.history_
-        ]
-        assert together.history_ == told[-len(records) :] == records
-        assert together.scorer_.n_trees == sum(ranker.scorer_.n_trees for ranker in alone)
-        outputs = np.zeros((4, len(queries), len(together.scorer_.start)))
-        for ranker, out in zip((together, *alone), outputs, strict=True):
-            ranker.scorer_.outputs(queries.features, out)
-        np.testing.assert_allclose(outputs[0], outputs[1:].mean(axis=0), rtol=1e-12, atol=1e-15)
-
-
-def test_runs_that_would_all_be_alike_are_refused() -> None:
-    with pytest.raises(rw.InputError, match="n_runs is 2, and nothing is left to chance"):
-        LambdaMART(n_runs=2).fit(data(0, 2, 5))
-    for by_chance in ({"random_bins": True}, {"orderings": 1}, {"loss": "xendcg"}):
-        LambdaMART(n_runs=2, n_estimators=1, **by_chance).fit(data(0, 2, 5))
-
-
 @pytest.mark.parametrize(
     "by_chance", [{"random_bins": True}, {"features_per_node": 1}, {"feature_fraction": 0.3}]
 )
@@ -287,7 +261,6 @@ def test_a_step_without_a_split_ends_training_unless_chance_may_find_one(by_chan
     ("parameters", "message"),
     [
         ({"n_estimators": 0}, "n_estimators is 0"),
-        ({"n_runs": 0}, "n_runs is 0"),
         ({"n_estimators": 1.5}, "n_estimators is 1.5"),
         ({"max_leaf_nodes": 1}, "max_leaf_nodes is 1"),
         ({"max_leaf_nodes": True}, "max_leaf_nodes is True"),

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.naive import boosting as naive
+from tests.naive import lambdas as naive_lambdas
+from tests.naive import listwise as naive_listwise
 from tests.naive import measures as naive_measures
 from tests.naive import trees as naive_trees
 
 import rankwright as rw
-from rankwright.learners.lambdamart import LambdaMART, MeasureLambdas
+from rankwright.learners.boosting import seed_of
+from rankwright.learners.lambdamart import CrossEntropy, LambdaMART, MeasureLambdas
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SMALL = {"max_leaf_nodes": 5, "min_samples_leaf": 3, "n_estimators": 4, "learning_rate": 0.3}
@@ -54,6 +57,7 @@ MEASURES = {
     "ndcg": change_by(naive_measures.ndcg(), None),
     "ndcg@3": change_by(naive_measures.ndcg(), 3),
     "map": change_by(naive_measures.average_precision(), None),
+    "ranknet": lambda labels, i, j: 1.0,
 }
 
 
@@ -75,7 +79,11 @@ def test_paper_mode_is_the_box_tree_by_tree(measure: str) -> None:
             options=naive_trees.Options(leaves=4, min_rows=4),
         )  # fmt: skip
         # (A truncation is for the other mode.)
-        ranker = LambdaMART(measure=measure, mode="paper", sigma=sigma, truncation=1, **settings).fit(queries)
+        if measure != "ranknet":
+            settings |= {"measure": measure, "truncation": 1}
+        ranker = LambdaMART(
+            mode="paper", loss="ranknet" if measure == "ranknet" else "lambda", sigma=sigma, **settings
+        ).fit(queries)
         for (feature, threshold, values), tree in zip(trees_of(ranker.scorer_), expected, strict=True):
             if tree.margin < 1e-4:
                 break
@@ -124,6 +132,62 @@ def test_forces_of_a_query_add_up_to_nothing(mode: Any) -> None:
             assert abs(float(gradients[rows].sum())) <= 1e-5 * float(np.abs(gradients[rows]).max())
         assert (curvatures >= 0).all() and curvatures.any()
         assert (hessians == 1).all() if mode == "paper" else hessians is curvatures
+
+
+@pytest.mark.parametrize("normalise", [False, True])
+def test_lambdas_are_averaged_over_drawn_orderings(normalise: bool) -> None:
+    """Each ordering's as the twin has them; the step and the random state draw them, and nothing else."""
+    queries, scores = data(3), np.random.default_rng(0).normal(size=(1, 36))
+    learner = LambdaMART(measure="ndcg@3", orderings=3, noise=0.5, normalise=normalise, random_state=4)
+    objective = MeasureLambdas(learner, queries)
+    [(gradients, hessians, _)] = objective.gradients(scores, 2)
+    expected = np.zeros((2, 36))
+    for number in range(3):
+        seed = seed_of(4, 2, 1 + number)
+        keys = np.array([s + 0.5 * naive_listwise.gumbel(seed, row) for row, s in enumerate(scores[0])])
+        for rows in queries_of(queries):
+            found = naive_lambdas.lambdas(
+                queries.labels[rows], scores[0][rows], MEASURES["ndcg@3"], keys=keys[rows], truncation=3,
+                by_distance=normalise, by_total=normalise,
+            )  # fmt: skip
+            expected[:, rows] += np.array(found) / 3
+    np.testing.assert_allclose([-gradients, hessians], expected, rtol=2e-4, atol=1e-6)
+    again = [MeasureLambdas(learner, queries).gradients(scores, step)[0][0].copy() for step in (2, 3)]
+    assert np.array_equal(again[0], gradients) and not np.array_equal(again[1], gradients)
+    learner.set_params(random_state=5)
+    assert not np.array_equal(MeasureLambdas(learner, queries).gradients(scores, 2)[0][0], gradients)
+    # Without noise all orderings are that of the scores.
+    still, plain = LambdaMART(orderings=2, noise=0.0), LambdaMART()
+    one, other = (MeasureLambdas(each, queries).gradients(scores, 0)[0] for each in (still, plain))
+    np.testing.assert_allclose(one[0], other[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["lambdaloss", "ranknet", "xendcg"])
+def test_every_loss_learns(loss: Any) -> None:
+    train, test = data(6, [20] * (10 if JIT_OFF else 40)), data(7, [20] * 40)
+    ranker = LambdaMART(loss=loss, n_estimators=8 if JIT_OFF else 30, max_leaf_nodes=7).fit(train)
+    by_chance = rw.evaluate(np.zeros(len(test)), test, ["ndcg@10"])["ndcg@10"].mean
+    assert ranker.score(test) > by_chance + 0.1
+    again = ranker.set_params(random_state=1).fit(train).predict(test)
+    assert np.array_equal(again, LambdaMART(**ranker.get_params()).fit(train).predict(test))
+
+
+def test_weights_of_the_listwise_loss() -> None:
+    """A query of weight 2 pushes twice as hard; documents of weight 0 and unjudged ones are in no list."""
+    queries, scores = data(3), np.random.default_rng(0).normal(size=(1, 36))
+    labels, weights = queries.labels.copy(), np.ones(36)
+    labels[2], weights[4] = np.nan, 0.0
+    found = []
+    for of_query in ([1.0, 1.0, 1.0], [1.0, 2.0, 1.0]):
+        given = rw.QuerySet(
+            queries.features, labels, qid=np.repeat([0, 1, 2], (12, 9, 15)),
+            sample_weight=weights, query_weight=of_query,
+        )  # fmt: skip
+        [(gradients, hessians, _)] = CrossEntropy(LambdaMART(loss="xendcg"), given).gradients(scores, 0)
+        found.append(gradients.copy())
+        assert not gradients[[2, 4]].any() and not hessians[[2, 4]].any()
+    assert np.array_equal(found[1][12:21], 2 * found[0][12:21])
+    assert np.array_equal(found[1][:12], found[0][:12]) and found[0].any()
 
 
 def test_a_query_of_weight_2_is_that_query_twice() -> None:

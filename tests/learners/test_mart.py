@@ -65,7 +65,7 @@ CASES = (
 
 @pytest.mark.parametrize("name", CASES)
 def test_tree_by_tree(name: str) -> None:
-    """Features and thresholds exactly, values nearly; until a choice is too close to call."""
+    """The step of every row, until a choice of splits is too close to call."""
     compared = 0
     for seed in range(2 if JIT_OFF else 6):
         queries = data(seed)
@@ -80,22 +80,19 @@ def test_tree_by_tree(name: str) -> None:
             bins, start, found, steps=2, rate=0.5, weights=weights, second_order=second_order,
             options=naive_trees.Options(leaves=4, min_rows=4),
         )  # fmt: skip
-        outputs = np.empty((ROWS, len(start)))
-        ranker.scorer_.outputs(X, outputs)
-        trees = ranker.scorer_.trees
+        before, scorer = np.tile(np.array(start, float), (ROWS, 1)), ranker.scorer_
         for t, tree in enumerate(expected):
             if tree.margin < 1e-4:
                 break
-            nodes = slice(*trees.first_node[t : t + 2])
-            leaves = slice(*trees.first_leaf[t : t + 2])
-            assert trees.feature[nodes].tolist() == [split.feature for split in tree.splits]
-            cuts = [bounds[split.feature][max(split.left) - 1] for split in tree.splits]
-            assert trees.threshold[nodes].tolist() == cuts
-            values = trees.values[leaves, t % len(start)]
-            np.testing.assert_allclose(values, tree.values, rtol=1e-3, atol=1e-6)
+            after, steps = np.empty((ROWS, len(start))), np.zeros(ROWS)
+            scorer.first(t + 1).outputs(X, after)
+            for rows, value in zip(tree.rows, tree.values, strict=True):
+                steps[rows] = value
+            np.testing.assert_allclose((after - before)[:, t % len(start)], steps, rtol=1e-3, atol=1e-6)
+            before = after
             compared += 1
         else:
-            np.testing.assert_allclose(outputs.T, scores, rtol=1e-3, atol=1e-5)
+            np.testing.assert_allclose(before.T, scores, rtol=1e-3, atol=1e-5)
     assert compared >= (2 if JIT_OFF else 6), compared
 
 

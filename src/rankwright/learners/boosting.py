@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import judge
@@ -83,7 +82,6 @@ def shape_of(learner: TreeParameters, n_features: int) -> Shape:
     """What the learner's trees may be; its parameters are checked here."""
     least = {
         "n_estimators": 1, "max_leaf_nodes": 2, "max_depth": 1, "min_samples_leaf": 1, "random_state": 0,
-        "n_runs": 1,
     }  # fmt: skip
     for name, lowest in least.items():
         value = getattr(learner, name)
@@ -158,83 +156,42 @@ def seed_of(random_state: int, step: int, stream: int = 0) -> int:
     return (random_state * 1_000_003 + step * 1_009 + stream * 998_244_353) % 2**62
 
 
-def boost(
-    learner: Any,
-    queries: QuerySet,
-    valid: QuerySet | None,
-    objective_of: Callable[[Any], Objective],
-    progress: Callable[[dict[str, Any]], None] | None = None,
-) -> tuple[ForestScorer, list[dict[str, Any]]]:
-    """Boost trees as the learner's parameters say: the scorer, and a record of each step.
-
-    With ``valid`` the scorer ends with the best step, by the mean of the learner's measure; of several runs
-    each ends with its own. ``objective_of`` makes the objective of a run, which is the learner with a
-    ``random_state`` of its own.
-    """
-    shape_of(learner, queries.n_features)
-    runs: list[Training] = []
-    for run in range(learner.n_runs):
-        own = learner if run == 0 else clone(learner).set_params(random_state=learner.random_state + run)
-        objective = objective_of(own)
-        if learner.n_runs > 1 and not has_chance(learner, objective):
-            raise InputError(
-                f"n_runs is {learner.n_runs}, and nothing is left to chance, so that all runs would be "
-                "alike; set query_subsample, features_per_node or another parameter that draws, or n_runs=1"
-            )
-        training = Training(own, queries, valid, objective, runs[0] if runs else None)
-        for step in range(learner.n_estimators):
-            training.step(step)
-            if learner.n_runs > 1:
-                training.history[-1]["run"] = run + 1
-            if progress is not None:
-                progress(training.history[-1])
-            if training.is_done:
-                break
-        runs.append(training)
-    return scorer_of(learner, queries, runs), [record for run in runs for record in run.history]
-
-
 def has_chance(learner: TreeParameters, objective: Objective) -> bool:
     """Whether anything is drawn, so that a step may differ from the one before, and a run from another."""
     shares = learner.subsample, learner.query_subsample, learner.feature_fraction
     return min(shares) < 1 or bool(learner.features_per_node) or learner.random_bins or objective.draws
 
 
-def scorer_of(learner: Any, queries: QuerySet, runs: list[Training]) -> ForestScorer:
-    """The trees of all runs, each up to its best step; their sum is the mean of the runs."""
-    steps = [step for run in runs for step in run.kept]
-    start = np.asarray(runs[0].objective.start, np.float64)
-    trees = nodes_of([tree for step in steps for tree in step], len(start), runs[0].bins)
-    if len(runs) > 1:
-        trees = trees._replace(values=trees.values / len(runs))
-    about = learner._about(queries, steps=len(steps))
-    return ForestScorer(trees, start, queries.n_features, link=runs[0].objective.link, **about)
+def boost(
+    learner: Any,
+    queries: QuerySet,
+    valid: QuerySet | None,
+    objective: Objective,
+    progress: Callable[[dict[str, Any]], None] | None = None,
+) -> tuple[ForestScorer, list[dict[str, Any]]]:
+    """Boost trees as the learner's parameters say: the scorer, and a record of each step.
+
+    With ``valid`` the scorer ends with the best step, by the mean of the learner's measure.
+    """
+    training = Training(learner, queries, valid, objective)
+    for step in range(learner.n_estimators):
+        training.step(step)
+        if progress is not None:
+            progress(training.history[-1])
+        if training.is_done:
+            break
+    return training.scorer(), training.history
 
 
 class Training:
-    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step.
+    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step."""
 
-    The bins of another run on the same data serve again.
-    """
-
-    def __init__(
-        self,
-        learner: Any,
-        queries: QuerySet,
-        valid: QuerySet | None,
-        objective: Objective,
-        other: Training | None = None,
-    ):
+    def __init__(self, learner: Any, queries: QuerySet, valid: QuerySet | None, objective: Objective):
         self.learner, self.queries, self.objective = learner, queries, objective
         shape = shape_of(learner, queries.n_features)
-        if other is None:
-            self.bins = Bins.of(
-                queries.features, learner.max_bins, learner.categorical_features, learner.n_jobs
-            )
-            self.data = self.bins.assign(queries.features, learner.n_jobs)
-            self.grower = Grower(self.data, shape, learner.n_jobs)
-        else:
-            self.bins, self.data, self.grower = other.bins, other.data, other.grower
+        self.bins = Bins.of(queries.features, learner.max_bins, learner.categorical_features, learner.n_jobs)
+        self.data = self.bins.assign(queries.features, learner.n_jobs)
+        self.grower = Grower(self.data, shape, learner.n_jobs)
         self.scores = np.tile(objective.start[:, None], (1, len(queries)))
         self.held_out = None if valid is None else HeldOut(valid, self.bins, objective, learner)
         self.steps: list[list[Tree]] = []
@@ -267,19 +224,20 @@ class Training:
     @property
     def is_done(self) -> bool:
         """Whether more steps are of no use."""
-        step = len(self.steps) - 1
-        patience = self.learner.early_stopping_rounds
+        learner, step = self.learner, len(self.steps) - 1
+        patience = learner.early_stopping_rounds
         if self.held_out is not None and patience and step - self.best >= patience:
             return True
         # Without a split and without chance the next step would be the same.
-        return self.history[-1]["leaves"] == len(self.steps[-1]) and not has_chance(
-            self.learner, self.objective
-        )
+        return self.history[-1]["leaves"] == len(self.steps[-1]) and not has_chance(learner, self.objective)
 
-    @property
-    def kept(self) -> list[list[Tree]]:
-        """The steps up to the best."""
-        return self.steps if self.held_out is None else self.steps[: self.best + 1]
+    def scorer(self) -> ForestScorer:
+        """The trees up to the best step."""
+        steps = self.steps if self.held_out is None else self.steps[: self.best + 1]
+        start = np.asarray(self.objective.start, np.float64)
+        trees = nodes_of([tree for step in steps for tree in step], len(start), self.bins)
+        about = self.learner._about(self.queries, steps=len(steps))
+        return ForestScorer(trees, start, self.queries.n_features, link=self.objective.link, **about)
 
 
 class HeldOut:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker
-from rankwright.learners.boosting import Floats, Gradients, Singles, TreeParameters, boost, seed_of
+from rankwright.learners.boosting import Floats, Gradients, Singles, TreeParameters, seed_of
+from rankwright.learners.runs import boost_runs
 from rankwright.measures import Measure
 from rankwright.measures.lists import Lists, contiguous
 from rankwright.pairwise.lambdas import Lambdas
@@ -65,7 +66,7 @@ class LambdaMART(TreeParameters, Ranker):
         self._check()
         objective = CrossEntropy if self.loss == "xendcg" else MeasureLambdas
         self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost(
+        self.scorer_, self.history_ = boost_runs(
             self, queries, valid, lambda run: objective(run, queries), progress
         )
 

@@ -26,10 +26,10 @@ from rankwright.learners.boosting import (
     Gradients,
     Objective,
     TreeParameters,
-    boost,
     row_weights,
 )
 from rankwright.learners.classes import Classes
+from rankwright.learners.runs import boost_runs
 from rankwright.measures import Measure
 from rankwright.runtime.errors import InputError
 from rankwright.scorers.forest import ForestScorer, Link
@@ -67,7 +67,7 @@ class MART(TreeParameters, Ranker):
             raise InputError(f"loss is {self.loss!r}; it is {', '.join(losses)}")
         objective = losses[self.loss](self, queries)
         self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost(self, queries, valid, lambda _: objective, progress)
+        self.scorer_, self.history_ = boost_runs(self, queries, valid, lambda _: objective, progress)
 
 
 class Squared:

@@ -24,9 +24,9 @@ from rankwright.learners.boosting import (
     Gradients,
     Objective,
     TreeParameters,
-    boost,
 )
 from rankwright.learners.classes import Classes, weighted, whole_labels
+from rankwright.learners.runs import boost_runs
 from rankwright.measures import Measure
 from rankwright.runtime.errors import InputError
 from rankwright.scorers.forest import ForestScorer, Link
@@ -62,7 +62,7 @@ class McRank(TreeParameters, Ranker):
             raise InputError(f"mode is {self.mode!r}; it is 'default' or 'paper'")
         objective = forms[self.form](queries, self.mode == "paper")
         self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost(self, queries, valid, lambda _: objective, progress)
+        self.scorer_, self.history_ = boost_runs(self, queries, valid, lambda _: objective, progress)
 
 
 class Thresholds:

@@ -227,7 +227,7 @@ def query_lambdas(
             at = a + order[r]
             # Differences count, and large scores of little difference would lose it in single precision.
             ranked[r] = np.float32(scores[at] - best)
-            apart |= ranked[r] != ZERO
+            apart |= scores[at] != best
             levels[r] = known.codes[at]
             gains[r] = known.gains[known.codes[at]]
             weights[r] = known.weights[at]
