@@ -1,6 +1,6 @@
 """What each option of LambdaMART buys and costs, on validation queries of several sets.
 
-    python -m benchmarks.quality_options FOLDER… [--synthetic QUERIES] [--options NAME,…] [--json PATH]
+    python -m benchmarks.quality_options FOLDER… [--synthetic QUERIES] [--options NAME;…] [--json PATH]
 
 Each set is in five parts (S1.txt to S5.txt, or all LETOR files of a folder, their queries dealt out). In
 fold k the parts k to k + 2 train and part k + 3 validates; part k + 4, which would test, is not looked at. So
@@ -9,14 +9,15 @@ half of the validation queries for the other half, so that no option gains by be
 judged by.
 
 A row has the mean NDCG@10, the mean difference to the plain learner by query with its standard error (the
-mean over ``--seeds`` of each query first), and processor seconds relative to the plain learner's.
+mean over ``--seeds`` of each query first), and processor seconds relative to the plain learner's. ``--cache``
+keeps what each option came to, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,16 +37,15 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     PLAIN: (rw.LambdaMART, {}),
     "paper": (rw.LambdaMART, {"mode": "paper"}),
     "not normalised": (rw.LambdaMART, {"normalise": False}),
+    "truncation 10": (rw.LambdaMART, {"truncation": 10}),
+    "truncation 100": (rw.LambdaMART, {"truncation": 100}),
     "all pairs": (rw.LambdaMART, {"truncation": None}),
-    "λ of ndcg": (rw.LambdaMART, {"measure": "ndcg"}),
-    "λ of ndcg@20": (rw.LambdaMART, {"measure": "ndcg@20"}),
-    "λ of ndcg@30": (rw.LambdaMART, {"measure": "ndcg@30"}),
-    "λ of ndcg, not normalised": (rw.LambdaMART, {"measure": "ndcg", "normalise": False}),
-    "λ of ndcg@30, not normalised": (rw.LambdaMART, {"measure": "ndcg@30", "normalise": False}),
+    "l2 10": (rw.LambdaMART, {"l2_regularization": 10.0}),
+    "5 rows a leaf": (rw.LambdaMART, {"min_samples_leaf": 5}),
+    "60 rows a leaf": (rw.LambdaMART, {"min_samples_leaf": 60}),
     "lambdaloss": (rw.LambdaMART, {"loss": "lambdaloss"}),
     "ranknet": (rw.LambdaMART, {"loss": "ranknet", "truncation": None}),
     "xendcg": (rw.LambdaMART, {"loss": "xendcg"}),
-    "1 ordering": (rw.LambdaMART, {"orderings": 1}),
     "4 orderings": (rw.LambdaMART, {"orderings": 4}),
     "4 orderings, noise 0.2": (rw.LambdaMART, {"orderings": 4, "noise": 0.2}),
     "4 orderings, noise 0.2, not normalised": (
@@ -56,13 +56,9 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "both": (rw.LambdaMART, BAGGED),
     "random thresholds": (rw.LambdaMART, {"random_bins": True}),
     "both, 5 runs": (rw.LambdaMART, {**BAGGED, "n_runs": 5}),
-    "λ of ndcg@30, both": (rw.LambdaMART, {**BAGGED, "measure": "ndcg@30"}),
-    "λ of ndcg@30, random thresholds": (rw.LambdaMART, {"measure": "ndcg@30", "random_bins": True}),
-    "xendcg, both": (rw.LambdaMART, {**BAGGED, "loss": "xendcg"}),
     "xendcg, random thresholds": (rw.LambdaMART, {"loss": "xendcg", "random_bins": True}),
     "xendcg, both, 5 runs": (rw.LambdaMART, {**BAGGED, "loss": "xendcg", "n_runs": 5}),
     "squared error": (rw.MART, {}),
-    "squared error, both": (rw.MART, BAGGED),
     "mcrank": (rw.McRank, {}),
 }  # fmt: skip
 
@@ -104,36 +100,46 @@ def crossed(values: Any, seed: int) -> Any:
     return out
 
 
-def validated(
-    name: str, parts: list[rw.QuerySet], settings: dict[str, Any], seeds: int, folds: int
-) -> tuple[Any, float]:
-    """Each query's NDCG@10 (the mean over seeds), and seconds a seed."""
+class Plan(NamedTuple):
+    """How often, and where to keep what came of it."""
+
+    seeds: int
+    folds: int
+    cache: Path | None
+
+
+def validated(name: str, data: str, parts: list[rw.QuerySet], plan: Plan) -> tuple[Any, float]:
+    """Each query's NDCG@10 (the mean over seeds), and seconds a seed; or what is kept of them."""
+    kept = plan.cache and plan.cache / f"{data}-{name}-{plan.seeds}-{plan.folds}.npz".replace(" ", "-")
+    if kept is not None and kept.exists():
+        with np.load(kept) as found:
+            return found["values"], float(found["seconds"])
     kind, own = OPTIONS[name]
+    settings = (LARGE if sum(len(part) for part in parts) > 40_000 else SMALL) | own
     values, seconds = [], 0.0
-    for k in range(folds):
+    for k in range(plan.folds):
         train, valid = pooled([parts[(k + at) % 5] for at in range(3)]), parts[(k + 3) % 5]
         drawn = []
-        for seed in range(seeds):
-            scores, spent = staged(kind, settings | own, seed, train, valid)
+        for seed in range(plan.seeds):
+            scores, spent = staged(kind, settings, seed, train, valid)
             by_query = np.array([rw.evaluate(s, valid, [SELECT])[SELECT].per_query for s in scores])
             drawn.append(crossed(by_query, seed))
-            seconds += spent / seeds
+            seconds += spent / plan.seeds
         values.append(np.mean(drawn, axis=0))
-    found = np.concatenate(values)
-    return found[~np.isnan(found)], seconds
+    counted = np.concatenate(values)
+    counted = counted[~np.isnan(counted)]
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(kept, values=counted, seconds=seconds)
+    return counted, seconds
 
 
-def rows_of(
-    data: str, parts: list[rw.QuerySet], names: list[str], seeds: int, folds: int
-) -> list[dict[str, Any]]:
+def rows_of(data: str, parts: list[rw.QuerySet], names: list[str], plan: Plan) -> list[dict[str, Any]]:
     """A row an option."""
-    settings = LARGE if sum(len(part) for part in parts) > 40_000 else SMALL
-    plain, plain_seconds = validated(PLAIN, parts, settings, seeds, folds)
+    plain, plain_seconds = validated(PLAIN, data, parts, plan)
     rows = []
     for name in names:
-        values, seconds = (
-            (plain, plain_seconds) if name == PLAIN else validated(name, parts, settings, seeds, folds)
-        )
+        values, seconds = validated(name, data, parts, plan)
         differences = values - plain
         rows.append(
             {
@@ -156,15 +162,16 @@ def main() -> None:
     parser.add_argument("--options", default=";".join(OPTIONS), help="which of them, parted by ;")
     parser.add_argument("--seeds", type=int, default=2, help="how often each (default: %(default)s)")
     parser.add_argument("--folds", type=int, default=5, help="how many folds (default: %(default)s)")
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="keep what came of each option there")
     given = parser.parse_args()
+    plan = Plan(given.seeds, given.folds, given.cache)
     rw.LambdaMART(n_estimators=2, min_samples_leaf=2).fit(rw.synthetic.random_net(4, 20))
     sets = {folder.name: parts_of(folder) for folder in given.folders}
     if given.synthetic:
         sets["synthetic"] = dealt(rw.synthetic.web_search(given.synthetic))
-    names = given.options.split(";")
-    rows = [
-        row for data, parts in sets.items() for row in rows_of(data, parts, names, given.seeds, given.folds)
-    ]
+    rows = []
+    for data, parts in sets.items():
+        rows += rows_of(data, parts, given.options.split(";"), plan)
     print(table(rows))
     if given.json:
         write_json(given.json, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Any
 
@@ -138,7 +139,9 @@ def test_forces_of_a_query_add_up_to_nothing(mode: Any) -> None:
 def test_lambdas_are_averaged_over_drawn_orderings(normalise: bool) -> None:
     """Each ordering's as the twin has them; the step and the random state draw them, and nothing else."""
     queries, scores = data(3), np.random.default_rng(0).normal(size=(1, 36))
-    learner = LambdaMART(measure="ndcg@3", orderings=3, noise=0.5, normalise=normalise, random_state=4)
+    learner = LambdaMART(
+        measure="ndcg@3", truncation=3, orderings=3, noise=0.5, normalise=normalise, random_state=4
+    )
     objective = MeasureLambdas(learner, queries)
     [(gradients, hessians, _)] = objective.gradients(scores, 2)
     expected = np.zeros((2, 36))
@@ -160,6 +163,24 @@ def test_lambdas_are_averaged_over_drawn_orderings(normalise: bool) -> None:
     still, plain = LambdaMART(orderings=2, noise=0.0), LambdaMART()
     one, other = (MeasureLambdas(each, queries).gradients(scores, 0)[0] for each in (still, plain))
     np.testing.assert_allclose(one[0], other[0], rtol=1e-6)
+
+
+def test_a_cut_off_does_not_reach_above_the_truncation() -> None:
+    queries = data(3, sizes=(40, 50))
+    scores = {
+        (measure, truncation, mode): LambdaMART(
+            measure=measure, truncation=truncation, mode=mode, n_estimators=3, max_leaf_nodes=4
+        ).fit(queries).predict(queries).tolist()
+        for measure, truncation, mode in itertools.product(
+            ("ndcg@5", "ndcg@20", "ndcg", "map", "ap@5", "p@5"), (5, 20, None), ("default", "paper")
+        )
+    }  # fmt: skip
+    assert scores["ndcg@5", 20, "default"] == scores["ndcg@20", 20, "default"]
+    assert scores["ndcg@5", 20, "default"] != scores["ndcg@5", 5, "default"]
+    assert scores["ndcg@5", None, "default"] == scores["ndcg", None, "default"]
+    assert scores["ap@5", None, "default"] == scores["map", None, "default"]
+    assert scores["p@5", 20, "default"] == scores["p@5", 5, "default"]
+    assert scores["ndcg@5", 20, "paper"] == scores["ndcg@5", 5, "paper"] != scores["ndcg@20", 5, "paper"]
 
 
 @pytest.mark.parametrize("loss", ["lambdaloss", "ranknet", "xendcg"])

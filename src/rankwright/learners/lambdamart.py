@@ -35,13 +35,15 @@ LOSSES = (*WEIGHTINGS, "xendcg")
 class LambdaMART(TreeParameters, Ranker):
     """Boosted trees on the λ's of a measure.
 
-    ``truncation`` keeps the pairs with a document among the first so many of the list. ``mode="paper"`` is
-    the algorithm of the paper: all pairs, trees by least squares, no normalisation; the default truncates and
-    normalises as users of LightGBM know it. ``loss``: what a pair weighs, "lambda" (the measure's swap gain),
-    "lambdaloss" (NDCG-Loss2++, for measures that are weighted sums) or "ranknet" (all alike); or "xendcg",
-    the listwise cross-entropy, which has no pairs. ``orderings`` averages λ's over so many orderings drawn by
-    chance, scores plus ``noise`` times Gumbel's, at that many times the price of the λ's; 0: the ordering by
-    scores alone.
+    ``mode="paper"`` is the algorithm of the paper: all pairs, trees by least squares, no normalisation. The
+    default keeps the pairs with a document among the first ``truncation`` of the list (and cuts a measure
+    like ndcg@10 off there, as far as its λ's go), normalises them unless told otherwise by ``normalise``, and
+    splits by what a Newton step gains.
+
+    ``loss`` is what a pair weighs: "lambda", the measure's swap gain; "lambdaloss", NDCG-Loss2++ (for
+    measures that are weighted sums); "ranknet", all alike. Or it is "xendcg", the listwise cross-entropy,
+    which has no pairs. ``orderings`` averages the λ's over so many orderings drawn by chance, by scores plus
+    ``noise`` times Gumbel's, at as many times their price; 0 is the one ordering by scores.
 
     >>> import rankwright as rw
     >>> data = rw.synthetic.random_net(20, 20, random_state=1)
@@ -95,7 +97,7 @@ class MeasureLambdas:
         self._lists = Lists(queries.labels, queries.offsets, rows=queries.rows, n_jobs=learner.n_jobs)
         self._lambdas = Lambdas(
             self._lists,
-            measure,
+            measure if paper else deepened(measure, learner.truncation),
             weights=queries.sample_weight,
             query_weight=queries.query_weight,
             sigma=learner.sigma,
@@ -137,6 +139,23 @@ class MeasureLambdas:
         self._lists.in_chunks(
             lambda begin, end: drawn_keys(numbers, self._noise, scores, offsets[begin], offsets[end], keys)
         )
+
+
+def deepened(measure: Measure, truncation: int | None) -> Measure:
+    """The measure cut off no higher than the λ's are, where its ranks are worth less the lower they are.
+
+    >>> from rankwright.measures import measure
+    >>> deepened(measure("ndcg@10"), 30), deepened(measure("ndcg@10"), 5), deepened(measure("p@5"), 30)
+    (ndcg@30, ndcg@10, p@5)
+    """
+    k = measure.cutoff
+    if k is None or (truncation is not None and truncation <= k) or measure.short == "zero":
+        return measure
+    if "k" not in {field.name for field in dataclasses.fields(measure)}:
+        return measure
+    deeper = measure.replace(k=truncation)
+    first, second = deeper.ranks(2)
+    return deeper if first > second > 0 else measure
 
 
 class CrossEntropy:

@@ -24,14 +24,15 @@ def boost_runs(
 ) -> tuple[ForestScorer, list[dict[str, Any]]]:
     """Boost as often as ``n_runs`` says: the scorer, and a record of each step of each run.
 
-    Each run has a random state of its own, which no other random state of the learner has. With ``valid`` each run ends with its own best
-    step.
+    Each run has a random state of its own, which no other random state of the learner has. With ``valid``
+    each run ends with its own best step.
     """
     if not isinstance(learner.n_runs, int | np.integer) or learner.n_runs < 1:
         raise InputError(f"n_runs is {learner.n_runs!r}; it is a whole number of at least 1")
     if learner.n_runs == 1:
         return boost(learner, queries, valid, objective_of(learner), progress)
-    scorers, records = [], []
+    scorers: list[ForestScorer] = []
+    records: list[dict[str, Any]] = []
 
     def told(record: dict[str, Any]) -> None:
         record["run"] = len(scorers) + 1
