@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.naive import boosting as naive
 from tests.naive import lambdas as naive_lambdas
-from tests.naive import listwise as naive_listwise
 from tests.naive import measures as naive_measures
+from tests.naive import softmax_lists as naive_listwise
 from tests.naive import trees as naive_trees
 
 import rankwright as rw
