@@ -153,9 +153,8 @@ def deepened(measure: Measure, truncation: int | None) -> Measure:
         return measure
     if "k" not in {field.name for field in dataclasses.fields(measure)}:
         return measure
-    deeper = measure.replace(k=truncation)
-    first, second = deeper.ranks(2)
-    return deeper if first > second > 0 else measure
+    first, _, third = measure.replace(k=None).ranks(3)  # (2008's discount has the first two ranks alike)
+    return measure.replace(k=truncation) if first > third > 0 else measure
 
 
 class CrossEntropy:
