@@ -118,7 +118,9 @@ def test_the_best_epoch_is_kept_and_an_error_that_stays_the_same_ends():
     X, _, qid = data(seed=3)
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     held = rw.QuerySet(X[:32], y[:32], qid=qid[:32])
-    ranker = rw.PRank(unchanged_epochs=4).fit(X, y, qid=qid, valid=held)
+    told = []
+    ranker = rw.PRank(unchanged_epochs=4).fit(X, y, qid=qid, valid=held, progress=told.append)
+    assert told == ranker.history_
     assert len(ranker.history_) < 100 and [r["error"] for r in ranker.history_[-5:]] == [0.0] * 5
     assert ranker.score(held) == max(record["valid"] for record in ranker.history_)
     assert (ranker.levels(X) == y).mean() > 0.95 and len(ranker.thresholds_) == 2

@@ -78,6 +78,7 @@ def test_the_loss_is_the_product_of_its_factors_and_bounds_the_error():
 
 def test_weights_of_documents_and_queries_weigh_their_pairs():
     X, y, qid = data((6, 6))
+    y[6] = np.nan
     first = rw.QuerySet(X, y, qid=qid, query_weight=[2.0, 0.0])
     only = rw.QuerySet(X[:6], y[:6], qid=qid[:6])
     one, other = (rw.RankBoost(n_estimators=1).fit(each) for each in (first, only))
@@ -87,6 +88,13 @@ def test_weights_of_documents_and_queries_weigh_their_pairs():
     weights[3] = 0
     pairs = WeightedPairs(rw.QuerySet(X, y, qid=qid, sample_weight=weights))
     assert pairs.potential[3] == 0 and pairs.potential.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_a_query_without_labels_has_no_pairs():
+    X, y, qid = data((6, 6))
+    y[6:] = np.nan
+    pairs, only = (WeightedPairs(rw.QuerySet(X[:n], y[:n], qid=qid[:n])) for n in (12, 6))
+    assert pairs.total == only.total and not pairs.potential[6:].any()
 
 
 def test_pairs_in_order_by_far_end_training():

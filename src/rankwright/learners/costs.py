@@ -32,7 +32,7 @@ from rankwright.networks.panels import Panels, backward_group, forward_group, pa
 from rankwright.networks.training import Record
 from rankwright.pairwise.cross_entropy import spread
 from rankwright.runtime.errors import InputError
-from rankwright.runtime.kernels import Kernel, kernel
+from rankwright.runtime.kernels import Kernel, function_type, kernel
 
 SLOPES = "float64(uint64, float32[::1], float64[::1], float64[::1], float32[::1])"
 
@@ -53,18 +53,11 @@ def _aim_types() -> Any:
     return nb.types.NamedTuple((nb.uint64[::1], line, line, line), Aims)
 
 
-def _slope_type() -> Any:
-    import numba as nb
-
-    singles, line = nb.float32[::1], nb.float64[::1]
-    return nb.types.FunctionType(nb.float64(nb.uint64, singles, line, line, singles))
-
-
 def _chunk_types() -> Any:
     import numba as nb
 
     return nb.float64(
-        _slope_type(), nb.uint64[::1], nb.uint64, nb.uint64, net_types(), panel_types(), _aim_types(),
+        function_type(SLOPES), nb.uint64[::1], nb.uint64, nb.uint64, net_types(), panel_types(), _aim_types(),
         buffer_types(), nb.float32[::1],
     )  # fmt: skip
 
@@ -107,8 +100,8 @@ def _epoch_types() -> Any:
     import numba as nb
 
     return nb.void(
-        _slope_type(), nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(), panel_types(), _aim_types(),
-        crew_types(), buffer_types(),
+        function_type(SLOPES), nb.uint64[::1], nb.uint64, nb.float64[::1], net_types(), panel_types(),
+        _aim_types(), crew_types(), buffer_types(),
     )  # fmt: skip
 
 
