@@ -68,6 +68,20 @@ def test_loose_arithmetic_leaves_no_call_in_a_caller_which_may_meet_another_copy
     assert "loose_means" in code and "loose_sum" not in code and "loose_mean_" not in code
 
 
+@kernel("int64(int64)", cache=False)
+def doubled(x):
+    return 2 * x
+
+
+@kernel("int64(FunctionType(int64(int64)), int64)", cache=False)
+def applied_twice(function, x):
+    return function(function(x))
+
+
+def test_a_function_by_its_address_is_the_same_function():
+    assert applied_twice(doubled.compiled, 3) == applied_twice(doubled.pointer, 3) == 12
+
+
 CALLER = """
 from rankwright.runtime.kernels import kernel
 from callee import add

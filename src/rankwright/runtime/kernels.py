@@ -104,6 +104,15 @@ class Kernel:
         called = (self._function.__globals__.get(name) for name in self._function.__code__.co_names)
         return any(kernel.is_loose for kernel in called if isinstance(kernel, Kernel) and kernel is not self)
 
+    @functools.cached_property
+    def pointer(self) -> Any:
+        """The compiled form, to be given to a kernel that declares a function type, for short calls.
+
+        Numba looks a function up each time it is given, a tenth of a millisecond; this knows its address.
+        """
+        compiled = self.compiled
+        return compiled if compiled is self.plain else _pointer_type()(compiled, self._signature)
+
     @property
     def py_func(self) -> Callable[..., Any]:
         """The function itself, where Numba looks for it to put an inlined kernel into its caller."""
@@ -173,6 +182,29 @@ def function_type(signature: str) -> Any:
 
     arguments, result = normalize_signature(signature)
     return types.FunctionType(result(*arguments))
+
+
+@functools.cache
+def _pointer_type() -> Any:
+    from numba import types
+
+    class Pointer(types.WrapperAddressProtocol):  # type: ignore[misc]
+        """A function by its address."""
+
+        def __init__(self, dispatcher: Any, signature: str):
+            self._numba_type_ = function_type(signature)
+            self._dispatcher = dispatcher  # keeps the code alive
+            result = dispatcher.get_compile_result(self.signature())
+            name = result.fndesc.llvm_cfunc_wrapper_name
+            self._address = result.library.get_pointer_to_function(name)
+
+        def __wrapper_address__(self) -> Any:
+            return self._address
+
+        def signature(self) -> Any:
+            return self._numba_type_.signature
+
+    return Pointer
 
 
 def _digest(kernel: Kernel, met: set[Kernel]) -> str:

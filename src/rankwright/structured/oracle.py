@@ -255,7 +255,7 @@ class MergedOrderings(WorstOrderings):
 
     def _run(self) -> Callable[..., int]:
         by_rank = isinstance(self.feature_map, Decay)
-        run, place = query_worst.compiled, self._placing.kernel.compiled
+        run, place = query_worst.compiled, self._placing.kernel.pointer
         return functools.partial(run, place, self._placing.k, by_rank, self._known)
 
 
