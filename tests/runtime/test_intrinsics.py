@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rankwright.runtime import intrinsics
 from rankwright.runtime.intrinsics import (
     Intrinsic,
+    add_where,
     bits_of_float,
     byte_at,
     copy32,
@@ -25,6 +26,8 @@ from rankwright.runtime.intrinsics import (
     load,
     pause,
     prefetch,
+    rows_above,
+    rows_not_below,
     store,
     trailing_zeros,
 )
@@ -156,3 +159,37 @@ def test_outside_of_kernels_the_plain_form_runs() -> None:
     assert float_of_bits(0x40000000) == 2.0
     assert trailing_zeros.plain is trailing_zeros.__wrapped__
     assert trailing_zeros(np.uint64(0)) == 64 and isinstance(trailing_zeros(np.uint64(8)), np.uint64)
+
+
+@kernel("uint64(float32[::1], uint64, float32)", cache=False)
+def above(numbers: Any, at: Any, threshold: Any) -> Any:
+    return rows_above(numbers, at, threshold)
+
+
+@kernel("uint64(float32[::1], uint64, float32)", cache=False)
+def not_below(numbers: Any, at: Any, threshold: Any) -> Any:
+    return rows_not_below(numbers, at, threshold)
+
+
+@kernel("void(uint64, uint64, uint16[::1])", cache=False)
+def add_there(rows: Any, amount: Any, numbers: Any) -> None:
+    add_where(rows, amount, numbers)
+
+
+@forms
+@pytest.mark.parametrize("threshold", [-np.inf, 0.0, 0.5, np.inf])
+def test_64_compares_are_a_word_of_bits(form: str, threshold: float) -> None:
+    random = np.random.default_rng(0)
+    numbers = random.choice([np.nan, -np.inf, -1.0, -0.0, 0.0, 0.5, 2.0, np.inf], 130).astype(np.float32)
+    for at in (0, 3, 66):
+        own = numbers[at : at + 64].tolist()
+        for kernel_, rule in ((above, lambda x: x > threshold), (not_below, lambda x: not x <= threshold)):
+            found = int(getattr(kernel_, form)(numbers, np.uint64(at), np.float32(threshold)))
+            assert found == sum(1 << i for i, x in enumerate(own) if rule(x))
+
+
+@forms
+def test_adding_where_a_bit_is_set(form: str) -> None:
+    numbers = np.arange(64, dtype=np.uint16)
+    getattr(add_there, form)(np.uint64(0x8000000000000005), np.uint64(1000), numbers)
+    assert numbers.tolist() == [i + 1000 * (i in (0, 2, 63)) for i in range(64)]

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from tests.scorers.forests import FEATURES, naive_outputs, random_forest, random_rows
 
 import rankwright as rw
-from rankwright.scorers import ForestScorer, forest, forest_packing
-from rankwright.scorers.forest import MOST_WORDS, linked
-from rankwright.scorers.forest_kernels import quick, walk
+from rankwright.scorers import ForestScorer, forest
+from rankwright.scorers.forest import MOST_LEAVES, linked
+from rankwright.scorers.forest_kernels import by_masks, walk
 
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-WAYS = {"walk": 10**9, "quick": 0}
+WAYS = {"walk": 10**9, "masks": 0}
 
 
 def outputs(scorer: Any, X: Any, way: str, n_jobs: int = 1) -> Any:
-    """The outputs, by walking or (where there are few enough leaves) by QuickScorer."""
+    """The outputs, by walking or (where there are few enough leaves) by masks."""
     out = np.full((len(X), len(scorer.start)), np.nan)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forest, "WALKED_ROWS", WAYS[way])
@@ -54,10 +54,9 @@ def test_both_ways_are_walking_by_hand(seed: int, leaves: list[int], n_outputs: 
     + [(leaves, True) for leaves in (64, 65, 300)],
 )
 def test_any_number_of_leaves(leaves: int, lopsided: bool) -> None:
-    """One word of bits, several, the most there are, and more than QuickScorer takes on."""
+    """One block of leaves, several, the most there are, and more than masks take on."""
     scorer, trees = random_forest(leaves, [leaves, 5, 1], 2, lopsided=lopsided)
-    assert forest_packing.words(scorer.trees) == math.ceil(leaves / 64)
-    assert (scorer._packed is None) == (leaves > MOST_WORDS * 64)
+    assert (scorer._packed is None) == (leaves > MOST_LEAVES)
     X = random_rows(np.random.default_rng(0), 20 if JIT_OFF else 150)
     expected = naive_outputs(scorer, trees, X)
     for way in WAYS:
@@ -71,7 +70,7 @@ def test_the_same_bits_in_any_batch_and_on_any_threads(leaves: list[int], monkey
     X = random_rows(np.random.default_rng(0), 70 if JIT_OFF else 300)
     whole = scorer.predict(X)
     for jobs in (1, 2, 3):
-        assert np.array_equal(linked(outputs(scorer, X, "quick", jobs), "expectation"), whole)
+        assert np.array_equal(linked(outputs(scorer, X, "masks", jobs), "expectation"), whole)
     for sizes in ([1] * 10, [7, 9, 40], [64, 1], [len(X) - 1, 1]):
         edges = np.minimum(np.cumsum([0, *sizes]), len(X))
         for begin, end in itertools.pairwise(edges):
@@ -85,15 +84,10 @@ def test_the_same_bits_in_any_batch_and_on_any_threads(leaves: list[int], monkey
 def test_both_forms_give_the_same_bits(leaves: list[int], monkeypatch: Any) -> None:
     scorer, _ = random_forest(2, leaves, 2)
     X = random_rows(np.random.default_rng(0), 70)
-    compiled = outputs(scorer, X, "quick")
-    for kernel, way in ((quick, "quick"), (walk, "walk")):
-        monkeypatch.setattr(forest, way, kernel.plain)
+    compiled = outputs(scorer, X, "masks")
+    for kernel, way in ((by_masks, "masks"), (walk, "walk")):
+        monkeypatch.setattr(forest, kernel.__name__, kernel.plain)
         assert outputs(scorer, X, way).tobytes() == compiled.tobytes()
-    plain_numbers = forest_packing.number_leaves.plain
-    entries = forest_packing.pack(scorer.trees)
-    monkeypatch.setattr(forest_packing, "number_leaves", plain_numbers)
-    for found, expected in zip(forest_packing.pack(scorer.trees), entries, strict=True):
-        assert np.array_equal(found, expected, equal_nan=True)
 
 
 def test_links() -> None:

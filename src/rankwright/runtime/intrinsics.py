@@ -321,3 +321,90 @@ def byte_at(text: Any, at: int) -> int:
     98
     """
     return int(text[at])
+
+
+def _make_rows(missing: bool) -> Callable[[Any, Any, Any], Any]:
+    def make(ir: Any, types: Any, data: Any) -> Any:
+        def typed(context: Any, tile: Any, at: Any, threshold: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                # Four compares of 16: as one of 64, LLVM would join the masks in slower registers.
+                i16, i64 = ir.IntType(16), ir.IntType(64)
+                line = ir.VectorType(ir.FloatType(), 16)
+                one = builder.insert_element(ir.Constant(line, ir.Undefined), args[2], ir.IntType(32)(0))
+                picks = ir.Constant(ir.VectorType(ir.IntType(32), 16), [ir.IntType(32)(0)] * 16)
+                threshold = builder.shuffle_vector(one, ir.Constant(line, ir.Undefined), picks)
+                begin = data(context, builder, signature.args[0], args[0])
+                rows = i64(0)
+                for part in range(4):
+                    address = builder.gep(begin, [builder.add(args[1], args[1].type(16 * part))])
+                    values = builder.load(builder.bitcast(address, line.as_pointer()), align=4)
+                    compare = builder.fcmp_unordered if missing else builder.fcmp_ordered
+                    found = compare(">", values, threshold)
+                    bits = builder.zext(builder.bitcast(found, i16), i64)
+                    rows = builder.or_(rows, builder.shl(bits, i64(16 * part)))
+                return rows
+
+            return types.uint64(tile, at, threshold), generate
+
+        return typed
+
+    return make
+
+
+@instruction(_make_rows(missing=False))
+def rows_above(tile: NDArray[np.float32], at: int, threshold: float) -> np.uint64:
+    """The places of the 64 numbers from ``at`` on that are above a threshold, as bits; none of NaN.
+
+    >>> bin(rows_above(np.array([2.0, np.nan, 1.0, 3.0] + [0.0] * 60, np.float32), 0, 1.5))
+    '0b1001'
+    """
+    return _bits(tile[int(at) : int(at) + 64] > threshold)
+
+
+@instruction(_make_rows(missing=True))
+def rows_not_below(tile: NDArray[np.float32], at: int, threshold: float) -> np.uint64:
+    """The places of the 64 numbers from ``at`` on that are not ≤ a threshold, as bits; NaN is not.
+
+    >>> bin(rows_not_below(np.array([2.0, np.nan, 1.0, 3.0] + [0.0] * 60, np.float32), 0, 1.5))
+    '0b1011'
+    """
+    return _bits(~(tile[int(at) : int(at) + 64] <= threshold))
+
+
+def _bits(found: NDArray[np.bool_]) -> np.uint64:
+    return np.packbits(found, bitorder="little").view("<u8")[0].astype(np.uint64)
+
+
+def _make_add_where(ir: Any, types: Any, data: Any) -> Any:
+    def typed(context: Any, rows: Any, amount: Any, numbers: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            i16, i32 = ir.IntType(16), ir.IntType(32)
+            line = ir.VectorType(i16, 64)
+            undefined = ir.Constant(line, ir.Undefined)
+            one = builder.insert_element(undefined, builder.trunc(args[1], i16), i32(0))
+            picks = ir.Constant(ir.VectorType(i32, 64), [i32(0)] * 64)
+            amount = builder.shuffle_vector(one, undefined, picks)
+            begin = data(context, builder, signature.args[2], args[2])
+            address = builder.bitcast(begin, line.as_pointer())
+            before = builder.load(address, align=2)
+            chosen = builder.bitcast(args[0], ir.VectorType(ir.IntType(1), 64))
+            after = builder.select(chosen, builder.add(before, amount), before)
+            builder.store(after, address, align=2)
+            return context.get_dummy_value()
+
+        return types.void(rows, amount, numbers), generate
+
+    return typed
+
+
+@instruction(_make_add_where)
+def add_where(rows: int, amount: int, numbers: NDArray[np.uint16]) -> None:
+    """Add to those of 64 numbers whose bit is set.
+
+    >>> numbers = np.zeros(64, np.uint16)
+    >>> add_where(0b101, 7, numbers)
+    >>> numbers[:4]
+    array([7, 0, 7, 0], dtype=uint16)
+    """
+    bits = np.unpackbits(np.array([int(rows)], "<u8").view(np.uint8), bitorder="little")
+    numbers += bits * np.uint16(amount)

@@ -19,14 +19,14 @@ from rankwright.runtime.threads import in_chunks
 from rankwright.scorers.arrays import StoredArrays
 from rankwright.scorers.base import Scorer
 from rankwright.scorers.forest_checks import check_nodes
-from rankwright.scorers.forest_kernels import TILE, Entries, Nodes, quick, walk
-from rankwright.scorers.forest_packing import pack, words
+from rankwright.scorers.forest_kernels import TILE, Nodes, Tests, Words, by_masks, walk
+from rankwright.scorers.forest_packing import bits_of_numbers, pack
 
 Link = Literal["identity", "expectation", "ordinal"]
-WALKED_ROWS = 8
+WALKED_ROWS = 4
 """Up to this many rows are walked one by one."""
-MOST_WORDS = 16
-"""Trees of more leaves than this many words of bits are walked, whatever the rows."""
+MOST_LEAVES = 1024
+"""Forests of larger trees are walked, whatever the rows."""
 ROWS_A_PIECE = 64 * TILE
 
 
@@ -79,20 +79,20 @@ class ForestScorer(Scorer):
         """Write what the trees add up to, before the link: the same bits for any batch and any threads."""
         X = X.view()
         X.flags.writeable = False  # one compiled form, whoever owns the features
-        entries = None if len(X) <= WALKED_ROWS else self._packed
-        if entries is None:
+        packed = None if len(X) <= WALKED_ROWS else self._packed
+        if packed is None:
             in_chunks(lambda a, b: walk(X, self.trees, self.start, a, b, out), _pieces(len(X)), n_jobs)
             return
-        n_words, used = words(self.trees), np.unique(self.trees.feature)
         in_chunks(
-            lambda a, b: quick(X, self.trees, entries, n_words, used, self.start, a, b, out),
-            _pieces(len(X)),
-            n_jobs,
+            lambda a, b: by_masks(X, self.trees, *packed, self.start, a, b, out), _pieces(len(X)), n_jobs
         )
 
     @functools.cached_property
-    def _packed(self) -> Entries | None:
-        return pack(self.trees) if words(self.trees) <= MOST_WORDS else None
+    def _packed(self) -> tuple[Tests, NDArray[np.int32], Words] | None:
+        most = int(np.diff(self.trees.first_leaf).max(initial=1))
+        if most > MOST_LEAVES:
+            return None
+        return pack(self.trees), np.unique(self.trees.feature), bits_of_numbers(most)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The trees' arrays, what they start from, and the link."""

@@ -1,18 +1,19 @@
-"""Scoring by trees: one row at a time by walking, many rows at once by QuickScorer.
+"""Scoring by trees: one row at a time by walking, many rows at once by masks.
 
 **Walking** follows each tree from its root; best for a row or two.
 
-**QuickScorer** (Lucchese and others, 2015) looks at no path. Number a tree's leaves from left to right, and
-give each row one bit a leaf, all set. A node whose test fails (the row goes right) clears the bits of its
-left subtree; when all nodes have been looked at, in any order, the lowest bit still set is the row's leaf.
-Here it is turned round: for each tree, node by node over 64 rows at once, so that the tests of 16 rows are
-one vector compare:
+**Masks** look at 64 rows at once: a word of 64 bits says for which of them something holds. For each tree
 
-    node:   feature 7, threshold 0.5, left subtree = leaves 2 and 3
-    rows:   x₀ … x₆₃ > 0.5   →   bits[row] &= ~0b1100   where so
+    1. every node's test, for all rows:       right[k] = rows of which x > t     (vector compares)
+    2. the rows that come to each node:       reach[left child]  = reach[k] & ~right[k]
+       and leaf, parents before children      reach[right child] = reach[k] &  right[k]
+    3. the number of each row's leaf,         bit 0 of it = reach[leaf 1] | reach[leaf 3] | …
+       bit by bit, then the leaves' values    bit 1 of it = reach[leaf 2] | reach[leaf 3] | reach[leaf 6] | …
 
-Trees of more than 64 leaves have several words of bits a row, and a node an *entry* for each word that its
-left subtree reaches into. All ways add the trees' values in the trees' order, so they agree bit for bit.
+No step branches on the data. QuickScorer (Lucchese and others, 2015) gives a row a bit a leaf; the other way
+round, a node is four compares and a handful of operations on words, however many leaves there are.
+
+Both ways add the trees' values in the trees' order, so they agree bit for bit.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwright.runtime.intrinsics import trailing_zeros
+from rankwright.runtime.intrinsics import add_where, rows_above, rows_not_below
 from rankwright.runtime.kernels import kernel
 
 Singles = NDArray[np.float32]
@@ -32,12 +33,12 @@ Ints = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
 TILE = 64
-WORD = 64
 RIGHT_ABOVE, RIGHT_UNLESS_BELOW, RIGHT_OUTSIDE = 0, 1, 2
 """A node's test, true where a row goes right: x > t (missing goes left), not x ≤ t, not in a set."""
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _TILE = np.uint64(TILE)
+_ZERO, _ONE, _SIX = np.uint64(0), np.uint64(1), np.uint64(6)
 
 
 class Nodes(NamedTuple):
@@ -57,19 +58,20 @@ class Nodes(NamedTuple):
     codes: Singles
 
 
-class Entries(NamedTuple):
-    """The trees for QuickScorer: entries by tree and test, leaf values from left to right.
+class Tests(NamedTuple):
+    """The nodes' tests, by tree and kind, and where their rows go.
 
-    Those of a test begin at ``first[tree, test]``.
+    Those of a kind begin at ``first[tree, kind]``; ``node`` is the node's number in its tree. A child's place
+    is its number, leaves counted behind the tree's nodes.
     """
 
     first: Integers
+    node: NDArray[np.uint32]
     feature: NDArray[np.uint32]
     threshold: Singles
-    word: NDArray[np.uint32]
-    mask: Words
     category_set: Ints
-    values: Floats
+    left: NDArray[np.uint32]
+    right: NDArray[np.uint32]
 
 
 @kernel()
@@ -88,108 +90,149 @@ def category(codes: Singles, begin: int, end: int, value: float) -> int:
 @kernel()
 def walk(X: Singles, nodes: Nodes, start: Floats, begin: int, end: int, out: Floats) -> None:
     """Score the rows from ``begin`` to ``end`` one by one; each output begins at its ``start``."""
-    outputs = out.shape[1]
-    for row in range(begin, end):
+    outputs = np.uint64(out.shape[1])
+    for row in range(np.uint64(begin), np.uint64(end)):
         for o in range(outputs):
             out[row, o] = start[o]
-        for tree in range(len(nodes.first_node) - 1):
-            first = nodes.first_node[tree]
-            at = np.int64(0) if nodes.first_node[tree + 1] > first else np.int64(-1)
+        for tree in range(np.uint64(len(nodes.first_node) - 1)):
+            first = np.uint64(nodes.first_node[tree])
+            at = np.int64(0) if np.uint64(nodes.first_node[tree + _ONE]) > first else np.int64(-1)
             while at >= 0:
-                node = first + at
-                feature = np.int64(nodes.feature[node])
-                x = X[row, feature]
-                chosen = np.int64(nodes.category_set[node])
+                node = first + np.uint64(at)
+                feature = np.uint64(nodes.feature[node])
+                x, chosen = X[row, feature], nodes.category_set[node]
                 if chosen >= 0:
-                    b = category(nodes.codes, nodes.first_code[feature], nodes.first_code[feature + 1], x)
-                    goes_left = (nodes.sets[chosen, b >> 6] >> np.uint64(b & 63)) & np.uint64(1) != 0
+                    low, high = nodes.first_code[feature], nodes.first_code[feature + _ONE]
+                    b = np.uint64(category(nodes.codes, low, high, x))
+                    word = nodes.sets[np.uint64(chosen), b >> _SIX]
+                    goes_left = (word >> (b & (_TILE - _ONE))) & _ONE != _ZERO
                 else:
                     goes_left = x <= nodes.threshold[node] or (x != x and nodes.missing_left[node])
                 at = np.int64(nodes.left[node] if goes_left else nodes.right[node])
-            leaf = nodes.first_leaf[tree] + ~at
+            leaf = np.uint64(nodes.first_leaf[tree]) + np.uint64(~at)
             for o in range(outputs):
                 out[row, o] += nodes.values[leaf, o]
 
 
 @kernel()
-def add_leaves(bits: Words, values: Floats, m: int, total: Floats) -> None:
-    """Add the values of the leaf that each row's lowest bit names, for any number of words and outputs."""
-    for i in range(m):
-        w = np.int64(0)
-        while bits[w, i] == np.uint64(0):
-            w += 1
-        leaf = np.int64(trailing_zeros(bits[w, i])) + w * WORD
-        for o in range(total.shape[0]):
-            total[o, i] += values[leaf, o]
+def fill_tile(X: Singles, nodes: Nodes, used: Ints, begin: int, m: int, tile: Singles, bins: Words) -> None:
+    """Lay out the features in use of ``m`` rows feature by feature, with the bins of categories."""
+    for i in range(np.uint64(m)):
+        row = X[np.uint64(begin) + i]
+        for u in range(np.uint64(used.size)):
+            feature = np.uint64(used[u])
+            tile[feature * _TILE + i] = row[feature]
+    for u in range(len(used)):
+        f = np.int64(used[u])
+        low, high = nodes.first_code[f], nodes.first_code[f + 1]
+        if high > low:
+            for i in range(m):
+                bins[f * TILE + i] = np.uint64(category(nodes.codes, low, high, tile[f * TILE + i]))
 
 
 @kernel()
-def quick(
+def test_nodes(tests: Tests, tree: int, nodes: Nodes, tile: Singles, bins: Words, right: Words) -> None:
+    """For each node of a tree the rows that its test sends right."""
+    bounds = tests.first[tree]
+    for k in range(np.uint64(bounds[RIGHT_ABOVE]), np.uint64(bounds[RIGHT_ABOVE + 1])):
+        at = np.uint64(tests.feature[k]) * _TILE
+        right[np.uint64(tests.node[k])] = rows_above(tile, at, tests.threshold[k])
+    for k in range(np.uint64(bounds[RIGHT_UNLESS_BELOW]), np.uint64(bounds[RIGHT_UNLESS_BELOW + 1])):
+        at = np.uint64(tests.feature[k]) * _TILE
+        right[np.uint64(tests.node[k])] = rows_not_below(tile, at, tests.threshold[k])
+    for k in range(np.uint64(bounds[RIGHT_OUTSIDE]), np.uint64(bounds[RIGHT_OUTSIDE + 1])):
+        at, chosen = np.uint64(tests.feature[k]) * _TILE, np.uint64(tests.category_set[k])
+        outside = _ZERO
+        for i in range(_TILE):
+            b = bins[at + i]
+            inside = (nodes.sets[chosen, b >> _SIX] >> (b & (_TILE - _ONE))) & _ONE
+            outside |= (_ONE - inside) << i
+        right[np.uint64(tests.node[k])] = outside
+
+
+@kernel()
+def leaf_numbers(
+    reach: Words, first: int, leaves: int, belongs: Words, planes: Words, numbers: NDArray[np.uint16]
+) -> None:
+    """The number of each row's leaf, from the rows of each leaf, which stand from ``first`` on in ``reach``.
+
+    ``belongs[p, l]`` has all bits set where bit p of l is. ``reach`` has room for whole blocks of 64 leaves.
+    """
+    blocks = (leaves + _TILE - _ONE) >> _SIX
+    for leaf in range(first + leaves, first + blocks * _TILE):
+        reach[leaf] = _ZERO
+    for p in range(np.uint64(planes.size)):
+        planes[p] = _ZERO
+    for block in range(blocks):
+        begin = first + block * _TILE
+        for p in range(min(_SIX, np.uint64(planes.size))):
+            rows = _ZERO
+            for leaf in range(_TILE):
+                rows |= reach[begin + leaf] & belongs[p, leaf]
+            planes[p] |= rows
+        for p in range(_SIX, np.uint64(planes.size)):
+            if (block >> (p - _SIX)) & _ONE != 0:
+                rows = _ZERO
+                for leaf in range(_TILE):
+                    rows |= reach[begin + leaf]
+                planes[p] |= rows
+    for i in range(_TILE):
+        numbers[i] = 0
+    for p in range(np.uint64(planes.size)):
+        add_where(planes[p], _ONE << p, numbers)
+
+
+@kernel()
+def by_masks(
     X: Singles,
     nodes: Nodes,
-    entries: Entries,
-    words: int,
+    tests: Tests,
     used: Ints,
+    belongs: Words,
     start: Floats,
     begin: int,
     end: int,
     out: Floats,
 ) -> None:
-    """Score the rows from ``begin`` to ``end`` by QuickScorer, 64 at a time."""
-    outputs = out.shape[1]
-    tile = np.zeros((X.shape[1], TILE), np.float32)
-    categories = np.zeros((X.shape[1], TILE), np.int64)
-    bits = np.empty((words, TILE), np.uint64)
-    total = np.empty((outputs, TILE), np.float64)
+    """Score the rows from ``begin`` to ``end`` by masks, 64 at a time."""
+    outputs = np.uint64(out.shape[1])
+    most = 1
+    for tree in range(len(nodes.first_leaf) - 1):
+        most = max(most, nodes.first_leaf[tree + 1] - nodes.first_leaf[tree])
+    tile, bins = np.zeros(X.shape[1] * TILE, np.float32), np.zeros(X.shape[1] * TILE, np.uint64)
+    right, reach = np.zeros(most, np.uint64), np.zeros(2 * most + TILE, np.uint64)
+    planes, numbers = np.zeros(belongs.shape[0], np.uint64), np.zeros(TILE, np.uint16)
+    total, values = np.empty((out.shape[1], TILE), np.float64), nodes.values.reshape(nodes.values.size)
+    sums = total[0]
     for tile_begin in range(begin, end, TILE):
         m = min(TILE, end - tile_begin)
-        # 1. The features in use, feature by feature.
-        for i in range(np.uint64(m)):
-            row = X[np.uint64(tile_begin) + i]
-            for u in range(np.uint64(used.size)):
-                feature = np.uint64(used[u])
-                tile[feature, i] = row[feature]
-        for u in range(len(used)):
-            f = np.int64(used[u])
-            low, high = nodes.first_code[f], nodes.first_code[f + 1]
-            if high > low:
-                for i in range(m):
-                    categories[f, i] = category(nodes.codes, low, high, tile[f, i])
+        fill_tile(X, nodes, used, tile_begin, m, tile, bins)
         for o in range(outputs):
             for i in range(_TILE):
                 total[o, i] = start[o]
         for tree in range(len(nodes.first_node) - 1):
-            # 2. Clear the bits of the leaves that each row cannot reach.
-            for w in range(words):
+            # 1. The rows that each node sends right.
+            test_nodes(tests, tree, nodes, tile, bins, right)
+            # 2. The rows that come to each node and leaf.
+            first, n = (
+                np.uint64(nodes.first_node[tree]),
+                np.uint64(nodes.first_node[tree + 1] - nodes.first_node[tree]),
+            )
+            reach[0] = _ALL
+            for k in range(n):
+                here, there = reach[k], right[k]
+                reach[np.uint64(tests.left[first + k])] = here & ~there
+                reach[np.uint64(tests.right[first + k])] = here & there
+            # 3. Each row's leaf, and its values.
+            leaf0, leaf1 = np.uint64(nodes.first_leaf[tree]), np.uint64(nodes.first_leaf[tree + 1])
+            leaf_numbers(reach, n, leaf1 - leaf0, belongs, planes, numbers)
+            if outputs == _ONE:
                 for i in range(_TILE):
-                    bits[w, i] = _ALL
-            for k in range(entries.first[tree, RIGHT_ABOVE], entries.first[tree, RIGHT_ABOVE + 1]):
-                x, t, mask = tile[np.uint64(entries.feature[k])], entries.threshold[k], entries.mask[k]
-                b = bits[np.uint64(entries.word[k])]
-                for i in range(_TILE):
-                    b[i] = b[i] & (mask if x[i] > t else _ALL)
-            for k in range(
-                entries.first[tree, RIGHT_UNLESS_BELOW], entries.first[tree, RIGHT_UNLESS_BELOW + 1]
-            ):
-                x, t, mask = tile[np.uint64(entries.feature[k])], entries.threshold[k], entries.mask[k]
-                b = bits[np.uint64(entries.word[k])]
-                for i in range(_TILE):
-                    b[i] = b[i] & (_ALL if x[i] <= t else mask)
-            for k in range(entries.first[tree, RIGHT_OUTSIDE], entries.first[tree, RIGHT_OUTSIDE + 1]):
-                c, chosen = categories[np.uint64(entries.feature[k])], np.int64(entries.category_set[k])
-                mask = entries.mask[k]
-                b = bits[np.uint64(entries.word[k])]
-                for i in range(m):
-                    inside = (nodes.sets[chosen, c[i] >> 6] >> np.uint64(c[i] & 63)) & np.uint64(1)
-                    b[i] = b[i] & (_ALL if inside != 0 else mask)
-            # 3. The lowest bit left is the row's leaf.
-            values = entries.values[nodes.first_leaf[tree] : nodes.first_leaf[tree + 1]]
-            if words == 1 and outputs == 1:
-                only, line, sums = bits[0], values[:, 0], total[0]
-                for i in range(_TILE):
-                    sums[i] += line[trailing_zeros(only[i])]
+                    sums[i] += values[leaf0 + np.uint64(numbers[i])]
             else:
-                add_leaves(bits, values, np.int64(m), total)
+                for o in range(outputs):
+                    for i in range(_TILE):
+                        total[o, i] += values[(leaf0 + np.uint64(numbers[i])) * outputs + o]
         for o in range(outputs):
             for i in range(m):
                 out[tile_begin + i, o] = total[o, i]
