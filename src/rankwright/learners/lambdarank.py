@@ -46,11 +46,15 @@ from rankwright.runtime.kernels import function_type, kernel
 
 
 class Pushed(NamedTuple):
-    """Scores, λ's and their slopes, by row, with what is known of the documents and how they push."""
+    """Scores, λ's and their slopes, by row, with what is known of the documents and how they push.
+
+    ``begun`` are the scores of a base, which the net's are added to.
+    """
 
     known: Known
     truncation: int
     sigma: float
+    begun: Floats
     scores: Floats
     lambdas: Singles
     hessians: Singles
@@ -61,7 +65,7 @@ def _pushed_types() -> Any:
 
     singles = nb.float32[::1]
     return nb.types.NamedTuple(
-        (known_types(), nb.int64, nb.float64, nb.float64[::1], singles, singles), Pushed
+        (known_types(), nb.int64, nb.float64, nb.float64[::1], nb.float64[::1], singles, singles), Pushed
     )
 
 
@@ -99,7 +103,7 @@ def lambda_chunk(
             return np.nan
         # 2. The λ of each.
         for i in range(n):
-            pushed.scores[first + i] = scores[i]
+            pushed.scores[first + i] = pushed.begun[first + i] + scores[i]
         query_lambdas(
             prepare, row, pushed.truncation, pushed.sigma, False, False, pushed.scores, pushed.scores,
             pushed.known, np.int64(q), np.int64(q + ONE), pushed.lambdas, pushed.hessians,
@@ -156,6 +160,8 @@ class LambdaRank(NetParameters, Ranker):
     its schedules look at the measure on the training data.
 
     With ``hidden=0``, fitted on the scores of other rankers as features, it combines them (2010 section 7.1).
+    ``fit`` takes ``base=``, a ranker trained elsewhere: the net learns what to add to its scores, and leaves
+    their sum (``init="small"`` begins close to the base). A net goes on from another by ``init``.
 
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> y, qid = np.round(X[:, 0]).clip(0, 2), np.repeat(np.arange(10), 10)
@@ -172,7 +178,11 @@ class LambdaRank(NetParameters, Ranker):
     needs_swap_gains = True
 
     def _fit(
-        self, queries: QuerySet, valid: QuerySet | None, progress: Callable[[Record], None] | None = None
+        self,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        progress: Callable[[Record], None] | None = None,
+        base: Any = None,
     ) -> None:
         measure = self.selection_measure
         assert queries.labels is not None
@@ -188,12 +198,12 @@ class LambdaRank(NetParameters, Ranker):
                 "give labels that differ within a query"
             )
         # 2. The net.
-        training = NetTraining(self, queries, valid)
+        training = NetTraining(self, queries, valid, base=base)
         mean = judge(measure, queries)
 
         def once(order: Counts, rates: Floats) -> Record:
             finite = epoch(training, order, rates)
-            value = mean(training.scores(training.panels)) if finite else np.nan
+            value = mean(training.begun + training.scores(training.panels)) if finite else np.nan
             return {"train": value, "value": value, "loss": -value, "finite": finite}
 
         # 3. Follow.
@@ -207,10 +217,11 @@ class LambdaRank(NetParameters, Ranker):
         forms = measure.prepare_kernel.compiled, measure.row_kernel.compiled
         n, batch = len(queries), np.uint64(self.batch_size)
         acting = np.zeros(n, np.float32), np.zeros(n, np.float32)
-        pushed = Pushed(lambdas.known, lambdas.truncation, lambdas.sigma, np.zeros(n), *acting)
 
         def epoch(training: NetTraining, order: Counts, rates: Floats) -> bool:
             run = lambda_epoch.compiled
+            how = lambdas.known, lambdas.truncation, lambdas.sigma
+            pushed = Pushed(*how, training.begun, np.zeros(n), *acting)
             _, finite = training.together(
                 lambda crew, buffers: run(
                     *forms, order, batch, rates, training.net, training.panels, pushed, crew, buffers
@@ -253,6 +264,7 @@ def follow(
         if not spread(n, scores) < TOO_FAR:
             return False
         slopes[:] = 0
-        slopes[: int(n)] = -forces[int(q)].at(scores[: int(n)]).lambdas
+        begun = training.begun[training.queries.offsets[q] :][: int(n)]
+        slopes[: int(n)] = -forces[int(q)].at(begun + scores[: int(n)]).lambdas
         backward_group(net.sizes, net.weights, panels.values, start, stop, slopes, activations, net.gradient)
     return bool(update(rates, share, net))

@@ -24,7 +24,7 @@ from rankwright.runtime.barrier import meet, new_barrier
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
 from rankwright.runtime.threads import thread_count, together
-from rankwright.scorers import LinearScorer, NetworkScorer, Scorer, Standardising, Transform
+from rankwright.scorers import LinearScorer, NetworkScorer, Scorer, Standardising, Sum, Transform
 from rankwright.scorers.transform import UNCHANGED
 
 STARTS = ("scaled", "small")
@@ -164,7 +164,8 @@ class NetTraining:
     """A net to be trained on queries.
 
     ``order`` gives, for each query, the rows of it that take part, in the order in which kernels shall see
-    them (all of them in their own order, if it is not given). ``offset``: as ``Crew`` has it.
+    them (all of them in their own order, if it is not given). ``offset``: as ``Crew`` has it. ``base`` is a
+    ranker whose scores the net's are added to.
     """
 
     def __init__(
@@ -174,8 +175,11 @@ class NetTraining:
         valid: QuerySet | None,
         order: list[NDArray[np.int64]] | None = None,
         offset: bool = False,
+        base: Any = None,
     ):
         self.learner, self.queries, self.offset = learner, queries, offset
+        self.base = None if base is None else base_scorer(base, queries)
+        self.begun = self.base_scores(queries)
         self.descent = Descent.of(learner)
         self.random = generator(learner.random_state)
         start = start_of(learner.init)
@@ -194,7 +198,8 @@ class NetTraining:
         self.buffers = [buffers(self.panels, self.sizes) for _ in range(self.threads)]
         self._judged = None
         if valid is not None and valid.labels is not None:
-            self._judged = judge(learner.selection_measure, valid), panels_of(valid, self.transform)
+            measured = judge(learner.selection_measure, valid)
+            self._judged = measured, panels_of(valid, self.transform), self.base_scores(valid)
 
     def run(
         self,
@@ -212,8 +217,8 @@ class NetTraining:
                     f"{rates[LEARNING_RATE]:g}: the net's scores have no bound; lower learning_rate"
                 )
             if self._judged is not None:
-                mean, panels = self._judged
-                record["valid"] = mean(self.scores(panels))
+                mean, panels, begun = self._judged
+                record["valid"] = mean(begun + self.scores(panels))
                 if not np.isnan(record["valid"]):
                     record["value"] = record["valid"]
             return record
@@ -242,11 +247,22 @@ class NetTraining:
         score_groups(self.net.sizes, self.net.weights, *panels, out)
         return out
 
+    def base_scores(self, queries: QuerySet) -> Floats:
+        """What the base makes of some queries, by stored row; 0 where there is none."""
+        if self.base is None:
+            return np.zeros(len(queries))
+        return queries.in_stored_order(self.base.predict(queries))
+
     def _random_weights(self) -> Floats:
         return random_weights(self.sizes, self._how, self.random)
 
     def _scorer(self, epochs: int) -> Scorer:
         about = self.learner._about(self.queries, epochs=epochs)
+        if self.base is not None:
+            return Sum([self.base, self._net_scorer({})], **about)
+        return self._net_scorer(about)
+
+    def _net_scorer(self, about: dict[str, Any]) -> Scorer:
         found = layers(self.sizes, self.net.exact)
         if len(found) == 1:
             [(matrix, offsets)] = found
@@ -267,6 +283,18 @@ def hidden_layers(hidden: Any) -> tuple[int, ...]:
                 f"hidden is {hidden!r}; give 0 for a linear net, a number of units, or one number a layer"
             )
     return tuple(int(size) for size in given)
+
+
+def base_scorer(base: Any, queries: QuerySet) -> Scorer:
+    """The scorer of ``base=`` as it was given, refused where it does not fit the data."""
+    scorer = getattr(base, "scorer_", base)
+    if not isinstance(scorer, Scorer):
+        raise InputError(f"base is {base!r:.60}; give a fitted learner or a scorer")
+    if scorer.n_features != queries.n_features:
+        raise InputError(
+            f"base has {scorer.n_features} features and the data {queries.n_features}; give both the same"
+        )
+    return scorer
 
 
 def start_of(init: Any) -> Any:
