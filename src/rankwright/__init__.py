@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from rankwright.diagnostics.conservative import conservative as conservative
     from rankwright.diagnostics.effective_pairs import effective_pairs as effective_pairs
     from rankwright.diagnostics.local_optimality import local_optimality as local_optimality
+    from rankwright.ensembles.combine import blend as blend
+    from rankwright.ensembles.combine import combine as combine
+    from rankwright.ensembles.committee import Committee as Committee
     from rankwright.evaluation.compare import compare as compare
     from rankwright.evaluation.cross_validation import QueryKFold as QueryKFold
     from rankwright.evaluation.cross_validation import cross_validate as cross_validate
@@ -78,6 +81,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "DORM": "learners.structured_svm",
     "ForestScorer": "scorers",
+    "Committee": "ensembles.committee",
     "InputError": "runtime.errors",
     "KernelRankNet": "learners.kernel_ranknet",
     "KernelScorer": "scorers",
@@ -120,6 +124,8 @@ _HOMES = {
     "StructuredRanker": "learners.structured_svm",
     "Sum": "scorers",
     "TorchRanker": "learners.torch",
+    "blend": "ensembles.combine",
+    "combine": "ensembles.combine",
     "compare": "evaluation",
     "conservative": "diagnostics",
     "cross_validate": "evaluation.cross_validation",

@@ -46,9 +46,10 @@ def command(learner: str | None, markdown: bool, as_json: bool, quiet: bool) -> 
 
 def find(name: str) -> type[Ranker]:
     """The learner of this name, however it is written."""
+    import rankwright as rw
     from rankwright.learners import known
 
-    by_name = {written(each): kind for each, kind in known().items()}
+    by_name = {written(each): kind for each, kind in {**known(), "Committee": rw.Committee}.items()}
     if written(name) not in by_name:
         raise click.UsageError(
             f"there is no learner {name!r}{nearest(written(name), by_name)}; see: rankwright learners"

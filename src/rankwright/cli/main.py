@@ -103,6 +103,7 @@ def _explained(error: Exception) -> tuple[int, str]:
         "predict": "predict",
         "evaluate": "evaluate",
         "compare": "compare",
+        "combine": "combine",
         "diagnose": "diagnose",
         "reproduce": "reproduce",
         "data": "data",

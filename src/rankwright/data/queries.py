@@ -269,6 +269,20 @@ class QuerySet:
             changes["query_weight"] = _query_weight(query_weight, self.query_ids, self.rows, self.offsets)
         return self._with(**changes)
 
+    def with_features(self, X: ArrayLike, feature_names: Sequence[str] | None = None) -> QuerySet:
+        """The same queries with other features, one line a row in the order in which the rows were given.
+
+        >>> QuerySet([[0], [0]], qid=[1, 2]).with_features([[1, 2], [3, 4]]).n_features
+        2
+        """
+        features = feature_matrix(X)
+        if len(features) != len(self):
+            raise InputError(
+                f"there are {len(features)} lines of features for {len(self)} rows; give one a row"
+            )
+        names = None if feature_names is None else checks.feature_names(feature_names, features.shape[1])
+        return self._with(features=np.ascontiguousarray(self.in_stored_order(features)), feature_names=names)
+
     def describe(self) -> Description:
         """What is in the data: counts, sizes, labels, and what may be wrong with them.
 

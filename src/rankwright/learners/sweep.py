@@ -20,7 +20,7 @@ import numpy as np
 
 from rankwright.data import QuerySet
 from rankwright.measures.base import VALUE, Floats, Measure
-from rankwright.measures.lists import Lists
+from rankwright.measures.lists import Lists, contiguous
 from rankwright.pairwise.lambdas import function_type
 from rankwright.runtime.arrays import Integers
 from rankwright.runtime.errors import InputError
@@ -265,7 +265,7 @@ def profile(
     constants = lists.constants(measure)
     counted = weights.sum() if measure.blank != "skip" else weights[constants != 0.0].sum()
     lined = Lined(
-        np.ascontiguousarray(start), np.ascontiguousarray(direction),
+        contiguous(start), contiguous(direction),
         lists.gains(measure)[lists.codes], np.array(lists.offsets), constants,
         lists.ranks(measure, measure.cutoff), weights / max(counted, 1e-300),
     )  # fmt: skip
