@@ -188,7 +188,7 @@ def function_type(signature: str) -> Any:
 def _pointer_type() -> Any:
     from numba import types
 
-    class Pointer(types.WrapperAddressProtocol):  # type: ignore[misc]
+    class Pointer(types.WrapperAddressProtocol):
         """A function by its address."""
 
         def __init__(self, dispatcher: Any, signature: str):
