@@ -11,6 +11,7 @@ MQ2008 a second table stands beside LETOR's published figures, computed as LETOR
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import time
@@ -59,6 +60,12 @@ def rankers(only: list[str]) -> dict[str, Any]:
     return found
 
 
+@functools.cache
+def fold_of(data: Path, k: int) -> tuple[rw.QuerySet, rw.QuerySet, rw.QuerySet]:
+    """Fold k of a data set, read once."""
+    return Setting(data=data.parent).fold(data.name, k)
+
+
 def fitted(ranker: Any, data: Path, k: int, cache: Path | None) -> dict[str, Any]:
     """Scores of the rows that fold k tests on, the seconds that fitting took, and its steps."""
     what = f"{data.name}-{type(ranker).__name__}-{k}"
@@ -68,7 +75,7 @@ def fitted(ranker: Any, data: Path, k: int, cache: Path | None) -> dict[str, Any
         path = cache / f"{what}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}.json"
         if path.exists():
             return json.loads(path.read_text())  # type: ignore[no-any-return]
-    train, valid, test = Setting(data=data.parent).fold(data.name, k)
+    train, valid, test = fold_of(data, k)
     begin = time.perf_counter()
     ranker.fit(train, valid=valid)
     seconds = time.perf_counter() - begin
@@ -143,7 +150,7 @@ def main() -> None:
             except rw.InputError as refusal:
                 print(f"{name}: {refusal}", flush=True)
                 continue
-            tests = tests or [Setting(data=data.parent).fold(data.name, k)[2] for k in range(1, FOLDS + 1)]
+            tests = tests or [fold_of(data, k)[2] for k in range(1, FOLDS + 1)]
             figures, folds[name] = row(name, ranker, data, fits, tests)
             here.append(figures)
             print(table([shown(figures)]).splitlines()[-1], flush=True)
