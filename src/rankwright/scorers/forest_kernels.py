@@ -150,7 +150,7 @@ def test_nodes(tests: Tests, tree: int, nodes: Nodes, tile: Singles, bins: Words
         right[np.uint64(tests.node[k])] = outside
 
 
-@kernel()
+@kernel(inline=True)
 def leaf_numbers(
     reach: Words, first: int, leaves: int, belongs: Words, planes: Words, numbers: NDArray[np.uint16]
 ) -> None:
