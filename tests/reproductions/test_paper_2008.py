@@ -21,7 +21,8 @@ def test_means_over_folds_and_their_spread():
     assert figures["MRR for MRR10"] == pytest.approx(0.1)
     assert figures["φ_mrr over φ_po"] == pytest.approx(-0.1)
     [table] = paper_2008.figure_9_tables(results)
-    assert table.rows[0] == {"trained for": "AUC", **dict.fromkeys(paper_2008.MEASURES, "0.500 ± 0.100")}
+    shown = dict.fromkeys(paper_2008.MEASURES, "0.500 ± 0.100")
+    assert table.rows[0] == {"trained for": "AUC", **shown, "slack left": 0.5}
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def best_of(rankers: Sequence[Any], valid: QuerySet) -> Any:
 
 MORE: dict[str, Criteria] = {
     "MRR, φ_po": ((MRR, "po"),),
+    "MAP, not averaged": (("map", "po-sum"),),
     "COMBO, φ_mrr": (*COMBINED[:3], (MRR, "mrr")),
 }
 
@@ -153,8 +154,7 @@ def figure_9_figures(results: Results) -> dict[str, Any]:
         for system, measure in itertools.product((*SYSTEMS, *MORE, "McRank"), MEASURES)
     }
     figures["φ_mrr over φ_po"] = figures["MRR, MRR10"] - figures["MRR, φ_po, MRR10"]
-    for system, criteria in (("MRR", "φ_mrr"), ("DORM", "φ_dorm")):
-        figures[f"slack of {criteria}"] = float(by_fold(results, way, system, "slack").min())
+    figures["averaged"] = figures["MAP, MAP"] - figures["MAP, not averaged, MAP"]
     figures["MRR for MRR10"] = max(figures[f"{s}, MRR10"] for s in SYSTEMS) - figures["MRR, MRR10"]
     figures["NDCG-NC over NDCG"] = figures["NDCG-NC, NDCG10"] - figures["NDCG, NDCG10"]
     figures["McRank below"] = max(figures[f"{s}, MAP"] for s in SYSTEMS) - figures["McRank, MAP"]
@@ -162,23 +162,28 @@ def figure_9_figures(results: Results) -> dict[str, Any]:
 
 
 def figure_9_tables(results: Results) -> list[Table]:
-    """Ours with the spread over folds (the standard error of their mean), for each preparation."""
+    """Ours with the spread over folds (the standard error of their mean), for each preparation.
+
+    Beside it the average slack on training data, over that at w = 0.
+    """
     tables = []
     for way in WAYS:
         rows = []
         for system in (*SYSTEMS, *MORE, "McRank"):
-            shown: dict[str, Any] = {"trained for": system}
-            for measure in MEASURES:
-                folds = by_fold(results, way, system, measure)
-                if len(folds):
-                    error = folds.std(ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else np.nan
-                    shown[measure] = f"{folds.mean():.3f} ± {error:.3f}"
-            rows.append(shown)
-        if MEASURES.keys() <= rows[0].keys():
-            tables.append(
-                Table(f"Test values on OHSUMED, good and bad documents that look alike: {way}", rows)
-            )
+            if len(by_fold(results, way, system, "MAP")):
+                spreads = {measure: spread(by_fold(results, way, system, measure)) for measure in MEASURES}
+                slack = "" if system == "McRank" else float(by_fold(results, way, system, "slack").mean())
+                rows.append({"trained for": system, **spreads, "slack left": slack})
+        if rows:
+            title = f"Test values on OHSUMED, good and bad documents that look alike: {way}"
+            tables.append(Table(title, rows))
     return tables
+
+
+def spread(folds: Any) -> str:
+    """A mean over folds and its standard error."""
+    error = folds.std(ddof=1) / np.sqrt(len(folds)) if len(folds) > 1 else np.nan
+    return f"{folds.mean():.3f} ± {error:.3f}"
 
 
 PRINTED = {
@@ -246,6 +251,15 @@ FIGURE_9 = Experiment(
             published="0.059",
             expected=AtLeast(0.0),
             why="a claim of order",
+            full_only=True,
+        ),
+        Row(
+            figure="averaged",
+            where="section 3.1.1",
+            what="MAP of SVMMAP with φ_po averaged over pairs less that without",
+            published="without it, we get almost zero accuracy of all kinds",
+            expected=AtLeast(0.05),
+            why="nearly zero it cannot be: orders at random have a MAP of a third on these data",
             full_only=True,
         ),
         Row(
