@@ -47,6 +47,7 @@ WAYS: dict[str, Callable[[QuerySet], QuerySet]] = {
 }
 """What becomes of good and bad documents that look alike."""
 COSTS = {True: (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0), False: (1.0, 100.0)}
+GAP = 1e-4  # relative: all that NDCG's objective may fall below that at w = 0 is some thousandths
 ROUNDS = 30  # of McRank's boosting, the paper's
 
 
@@ -57,7 +58,7 @@ def prepared(queries: QuerySet, way: str = "both dropped") -> QuerySet:
 
 def fitted(train: QuerySet, criteria: Criteria, C: float, **options: Any) -> SVMCombo:
     """Equation 1, or section 3.7 for several losses."""
-    learner = SVMCombo(criteria=criteria, C=C, scaling=None, threshold=1, **options)
+    learner = SVMCombo(criteria=criteria, C=C, scaling=None, threshold=1, tol=GAP, **options)
     return learner.fit(train)
 
 
@@ -147,17 +148,25 @@ def by_fold(results: Results, way: str, system: str, what: str) -> Any:
 
 
 def figure_9_figures(results: Results) -> dict[str, Any]:
-    """Means over folds of the preparation in print, and the claims that the text makes of them."""
-    way = "both dropped"
-    figures: dict[str, Any] = {
-        f"{system}, {measure}": float(by_fold(results, way, system, measure).mean())
-        for system, measure in itertools.product((*SYSTEMS, *MORE, "McRank"), MEASURES)
-    }
-    figures["φ_mrr over φ_po"] = figures["MRR, MRR10"] - figures["MRR, φ_po, MRR10"]
-    figures["averaged"] = figures["MAP, MAP"] - figures["MAP, not averaged, MAP"]
-    figures["MRR for MRR10"] = max(figures[f"{s}, MRR10"] for s in SYSTEMS) - figures["MRR, MRR10"]
-    figures["NDCG-NC over NDCG"] = figures["NDCG-NC, NDCG10"] - figures["NDCG, NDCG10"]
-    figures["McRank below"] = max(figures[f"{s}, MAP"] for s in SYSTEMS) - figures["McRank, MAP"]
+    """Means over folds, and the claims that the text makes, of each preparation."""
+    figures: dict[str, Any] = {}
+    for way in WAYS:
+        mean = {
+            (system, measure): float(by_fold(results, way, system, measure).mean())
+            for system, measure in itertools.product((*SYSTEMS, *MORE, "McRank"), MEASURES)
+            if len(by_fold(results, way, system, measure))
+        }
+        if not mean:
+            continue
+        figures |= {f"{system}, {measure}; {way}": value for (system, measure), value in mean.items()}
+        best = {measure: max(mean[system, measure] for system in SYSTEMS) for measure in MEASURES}
+        figures |= {
+            f"MRR for MRR10; {way}": best["MRR10"] - mean["MRR", "MRR10"],
+            f"NDCG-NC over NDCG; {way}": mean["NDCG-NC", "NDCG10"] - mean["NDCG", "NDCG10"],
+            f"McRank below; {way}": best["MAP"] - mean["McRank", "MAP"],
+            f"φ_mrr over φ_po; {way}": mean["MRR", "MRR10"] - mean["MRR, φ_po", "MRR10"],
+            f"averaged; {way}": mean["MAP", "MAP"] - mean["MAP, not averaged", "MAP"],
+        }
     return figures
 
 
@@ -197,12 +206,66 @@ PRINTED = {
     "McRank": (0.701, 0.565, 0.527),
 }
 
-SPREAD = {"MRR10": 0.03, "NDCG10": 0.02, "MAP": 0.02}
-"""The standard error of a mean over folds of some twenty queries, about."""
+SPREAD = 0.035
+"""The standard error of a mean over five folds of some twenty queries, for each of the three measures."""
+LEVEL = (
+    "which documents are left out decides the level, and the paper does not say it in full: with both of "
+    "those that look alike left out all systems lie below print together, with the bad ones only near it"
+)
 AT_ZERO = (
-    "w = 0 is the optimum of equation 1 for this map on these data, at any C, with a duality gap of 1e-6 to "
-    "prove it: no w lets even the worst good document stand above the mean of the ten highest bad ones. "
-    "What is left of w is rounding, and so is its ranking"
+    "w = 0 is the optimum of equation 1 for this map on these data at any C, and the duality gap proves it. "
+    "For φ_mrr, no w lets the worst good documents stand above the ten highest bad ones on average; for "
+    "φ_dorm it is so with either reading of y*, one ideal ranking or the mean of all. What is left of w is "
+    "rounding, and its ranking with it; the paper's numbers cannot be the optimum's"
+)
+SETTLED = {"MRR": AT_ZERO, "DORM": AT_ZERO}
+
+CLAIMS = (
+    (
+        "MRR for MRR10",
+        "section 4.5",
+        "best MRR10 of all systems less that of MRR's own",
+        "Δ_MRR is never best for test MRR",
+        0.0,
+        "a claim of order",
+        "",
+    ),
+    (
+        "NDCG-NC over NDCG",
+        "section 4.5",
+        "NDCG10 of SVMNDCG-NC less that of SVMNDCG",
+        "SVMNDCG consistently loses to SVMNDCG-NC",
+        0.0,
+        "a claim of order; 0.004 in the paper",
+        "",
+    ),
+    (
+        "McRank below",
+        "section 4.6",
+        "best MAP of the structured systems less McRank's",
+        "0.059",
+        0.0,
+        "a claim of order",
+        "",
+    ),
+    (
+        "φ_mrr over φ_po",
+        "Figure 7",
+        "MRR10 of MRR with φ_mrr less that with φ_po",
+        "a consistent large gain",
+        0.0,
+        "a claim of order",
+        AT_ZERO,
+    ),
+    (
+        "averaged",
+        "section 3.1.1",
+        "MAP of SVMMAP with φ_po averaged over pairs less that without",
+        "without it, we get almost zero accuracy of all kinds",
+        0.05,
+        "nearly zero it cannot be: orders at random have a MAP of a third on these data",
+        "solved to a small gap, the sum over pairs ranks nearly as well as their mean: only |w| differs much",
+    ),
 )
 
 FIGURE_9 = Experiment(
@@ -216,60 +279,32 @@ FIGURE_9 = Experiment(
     rows=(
         *(
             Row(
-                figure=f"{system}, {measure}",
+                figure=f"{system}, {measure}; {way}",
                 where="Figure 9",
-                what=f"{measure} on test data, trained for {system}",
+                what=f"{measure} on test data, trained for {system}; of good and bad that look alike {way}",
                 published=f"{value:.3f}",
-                expected=Within(value, SPREAD[measure]),
-                why="the standard error of a mean over five folds",
+                expected=Within(value, SPREAD),
+                why="the standard error of our mean over five folds",
                 full_only=True,
+                found=SETTLED.get(system, LEVEL),
             )
+            for way in ("both dropped", "bad dropped")
             for system, printed in PRINTED.items()
             for measure, value in zip(MEASURES, printed, strict=True)
         ),
-        Row(
-            figure="MRR for MRR10",
-            where="section 4.5",
-            what="best MRR10 of all systems less that of MRR's own",
-            published="Δ_MRR is never best for test MRR",
-            expected=AtLeast(0.0),
-            why="a claim of order",
-        ),
-        Row(
-            figure="NDCG-NC over NDCG",
-            where="section 4.5",
-            what="NDCG10 of SVMNDCG-NC less that of SVMNDCG",
-            published="SVMNDCG consistently loses to SVMNDCG-NC",
-            expected=AtLeast(0.0),
-            why="a claim of order; 0.004 in the paper",
-            full_only=True,
-        ),
-        Row(
-            figure="McRank below",
-            where="section 4.6",
-            what="best MAP of the structured systems less McRank's",
-            published="0.059",
-            expected=AtLeast(0.0),
-            why="a claim of order",
-            full_only=True,
-        ),
-        Row(
-            figure="averaged",
-            where="section 3.1.1",
-            what="MAP of SVMMAP with φ_po averaged over pairs less that without",
-            published="without it, we get almost zero accuracy of all kinds",
-            expected=AtLeast(0.05),
-            why="nearly zero it cannot be: orders at random have a MAP of a third on these data",
-            full_only=True,
-        ),
-        Row(
-            figure="φ_mrr over φ_po",
-            where="Figure 7",
-            what="MRR10 of MRR with φ_mrr less that with φ_po",
-            published="a consistent large gain",
-            expected=AtLeast(0.0),
-            why="a claim of order",
-            full_only=True,
+        *(
+            Row(
+                figure=f"{figure}; {way}",
+                where=where,
+                what=f"{what}; of good and bad that look alike {way}",
+                published=published,
+                expected=AtLeast(least),
+                why=why,
+                full_only=figure != "MRR for MRR10" or way != "both dropped",
+                found=found,
+            )
+            for way in ("both dropped", "bad dropped")
+            for figure, where, what, published, least, why, found in CLAIMS
         ),
     ),
 )

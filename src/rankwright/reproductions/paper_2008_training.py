@@ -17,6 +17,7 @@ from rankwright.learners.mcrank import McRank
 from rankwright.measures.lists import Lists
 from rankwright.reproductions.experiments import Experiment, Setting, Table, together
 from rankwright.reproductions.paper_2008 import (
+    AT_ZERO,
     COMBINED,
     COSTS,
     MRR,
@@ -117,6 +118,7 @@ FIGURE_4 = Experiment(
                 published="among the most robust reductions",
                 expected=AtMost(0.9),
                 why="less than is left of MAP's and NDCG's, which have a harder time; the text has no number",
+                found="" if system == "AUC" else AT_ZERO,
             )
             for name, where in (("slack", "Figure 4"), ("objective", "Figure 5"))
             for system in ROBUST
@@ -247,7 +249,7 @@ def timed_data(setting: Setting, name: str) -> QuerySet:
 
 
 def seconds_of(setting: Setting, name: str) -> dict[str, float]:
-    """Each system's seconds to a gap of 1e-3 at C = 100, kernels compiled before."""
+    """Each system's seconds at C = 100, kernels compiled before."""
     train = timed_data(setting, name)
     few = topic_distillation(3, 60, 6, train.n_features)
     found: dict[str, float] = {}
