@@ -47,14 +47,14 @@ SPREAD: tuple[tuple[str, dict[str, Any]], ...] = (
     ("LambdaMART", {**TREES, "loss": "xendcg"}),
     ("MART", TREES),
     ("LambdaRank", {**NETS, "hidden": 10}),
-    ("SVMNDCG", {}),
-    ("SVMMAP", {}),
     ("LambdaMART", {**TREES, "max_leaf_nodes": 4, "learning_rate": 0.1}),
+    ("SVMMAP", {}),
     ("RankNet", {**NETS, "hidden": 0}),
-    ("RankSVM", {}),
     ("McRank", TREES),
+    ("SVMNDCG", {}),
     ("MART", {**TREES, "max_leaf_nodes": 16}),
     ("LambdaMART", {**TREES, "max_leaf_nodes": 16, "loss": "xendcg"}),
+    ("RankSVM", {}),
 )
 """Learners by name with settings; those that are not on the shelf or lack a setting are passed over."""
 
