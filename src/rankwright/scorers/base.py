@@ -144,7 +144,8 @@ class Scorer:
 
     def _read(self, X: ArrayLike | Queries, qid: Any) -> tuple[Singles, Integers | None, Integers | None]:
         """Features by stored row, bounds of the queries where needed, and the rows' given places."""
-        if isinstance(X, Queries):
+        # An array is told apart first: to ask whether it is a protocol's costs more than a row's score.
+        if not isinstance(X, np.ndarray) and isinstance(X, Queries):
             self._check(X.features.shape[1], X.feature_names)
             return X.features, X.offsets if self.needs_queries else None, X.rows
         columns = getattr(X, "columns", None)
@@ -193,6 +194,8 @@ class Scorer:
 
 def blocks_of_rows(n: int, offsets: Integers | None, rows_at_once: int) -> Integers:
     """Where the blocks of rows begin and end; whole queries, where ``offsets`` bound them."""
+    if n <= rows_at_once:
+        return np.array([0, n] if n else [0], np.int64)
     bounds = np.arange(0, n, rows_at_once)
     if offsets is not None:
         bounds = offsets[np.searchsorted(offsets, bounds)]
