@@ -60,7 +60,7 @@ def test_it_is_never_below_its_best_member_out_of_fold() -> None:
     assert all(member["weight"] > 0 for member in sits.members_)
     for member in sits.members_:
         assert member["alone"] in [record["valid"] for record in sits.history_]
-    assert len(sits.members_) == 1 or any(member["adds"] > 0 for member in sits.members_)
+    assert all(member["adds"] > 0 for member in sits.members_)
     assert sits.scorer_.training["out_of_fold"] == sits.out_of_fold_
     assert [m["weight"] for m in sits.scorer_.training["members"]] == [m["weight"] for m in sits.members_]
 

@@ -313,8 +313,19 @@ def chosen(
     while True:
         found = _best_share(weights, best, scores, measure, queries, n_jobs)
         if found is None or not _earned(weighed(weights, scores), weighed(found, scores), lists, measure):
-            return weights, best
+            return _pruned(weights, best, scores, mean)
         weights, best = found, mean(weighed(found, scores))
+
+
+def _pruned(
+    weights: Floats, best: float, scores: Floats, mean: Callable[[Floats], float]
+) -> tuple[Floats, float]:
+    """The weights without members whose absence costs nothing, the lightest first; the mean then."""
+    for k in np.argsort(weights, kind="stable"):
+        without = np.where(np.arange(len(weights)) == k, 0.0, weights)
+        if weights[k] != 0 and without.any() and (value := mean(weighed(without, scores))) >= best:
+            weights, best = without, value
+    return weights, best
 
 
 def _best_share(
