@@ -110,3 +110,14 @@ def test_what_goes_wrong(
 def test_the_model_needs_a_place(folder: Path, run: Run) -> None:
     result = run("train", "ranknet", folder / "data.txt")
     assert result.exit_code == 2 and "--output" in result.stderr
+
+
+def test_max_margin_learners_tell_their_certificate(folder: Path, run: Run) -> None:
+    text = (folder / "data.txt").read_text()
+    blank = "".join(f"0 qid:99999 {line.split(' ', 2)[2]}\n" for line in text.splitlines()[:2])
+    (folder / "more.txt").write_text(text + blank)
+    for name in ("svm-map", "svm-ndcg", "svm-ndcg-nc", "svm-mrr", "svm-auc", "svm-combo", "dorm", "ranksvm"):
+        result = run("train", name, folder / "more.txt", "--set=C=1", "-o", folder / "model.rw")
+        assert result.exit_code == 0 and "C=1: relative duality gap " in result.stdout
+        assert ("left out: " in result.stdout) == (name != "ranksvm")
+    assert rw.load(folder / "model.rw").training["gap"] <= 1e-3

@@ -72,7 +72,10 @@ def test_millions_of_pairs():
 def test_a_path_over_C_keeps_the_best_on_valid():
     X, y, qid = data(12, 10)
     valid = data(6, 10, seed=5)
-    ranker = RankSVM(C=[10.0, 0.001, 0.1], measure="pairs").fit(X, y, qid=qid, valid=valid)
+    ranker = RankSVM(C=[10.0, 0.001, 0.1], measure="pairs").fit(
+        X, y, qid=qid, valid=valid, progress=(told := []).append
+    )
+    assert told == ranker.history_
     ends = [record for record in ranker.history_ if "ended" in record]
     assert [record["C"] for record in ends] == [0.001, 0.1, 10.0]
     best = max(ends, key=lambda record: record["valid"])

@@ -170,6 +170,16 @@ def test_a_path_over_C_with_scaling_within_queries():
         ranker.predict(valid.features)
 
 
+def test_valid_sees_the_solution_that_is_kept():
+    """Also where w = 0 is as good, and the solution lies where the risk falls at first."""
+    random = np.random.default_rng(0)
+    queries, valid = data(20), data(10, seed=3)
+    noise = queries._with(labels=random.permutation(queries.labels))
+    ranker = rw.SVMMRR(C=[10, 100]).fit(noise, valid=valid)
+    assert ranker.certificate_["flat"]
+    assert ranker.score(valid) == pytest.approx(max(r["valid"] for r in ranker.history_ if "ended" in r))
+
+
 def test_kernels():
     random = np.random.default_rng(0)
     X = random.standard_normal((60, 2))

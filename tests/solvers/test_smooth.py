@@ -14,7 +14,7 @@ def risk(w):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_least_squares_in_closed_form(C):
     told = []
-    found = minimise_smooth(risk, 3, C, tol=1e-8, watch=lambda record, w: told.append(record))
+    found = minimise_smooth(risk, 3, C, tol=1e-8, watch=told.append)
     best = np.linalg.solve(np.eye(3) + C * A.T @ A, C * A.T @ B)
     assert 0.5 * ((found.weights - best) ** 2).sum() <= found.gap * (1 + 1e-6)  # P is strongly convex
     least = 0.5 * best @ best + C * risk(best)[0]

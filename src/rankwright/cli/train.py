@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rankwright.learners.base import Ranker
 
 STEPS = ("n_estimators", "epochs", "max_iter")
+CERTIFICATE = ("C", "gap", "flat", "left_out")
+"""What a max-margin learner's model tells of its training."""
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -79,6 +81,7 @@ def command(
         "train": None if queries.labels is None else ranker.score(queries),
         "valid": None if held_out is None else ranker.score(held_out),
         "model": output,
+        **{name: value for name, value in ranker.scorer_.training.items() if name in CERTIFICATE},
     }
     if as_json:
         history = [{name: shown(value) for name, value in record.items()} for record in ranker.history_]
@@ -176,3 +179,8 @@ def show(found: dict[str, Any]) -> None:
     figures = [f"{name} {found[name]:.4f}" for name in ("train", "valid") if found[name] is not None]
     if figures:
         click.echo(f"{found['measure']}: {', '.join(figures)}")
+    if "gap" in found:
+        flat = "; w = 0 is as good, so that this is where the risk falls at first" * found["flat"]
+        click.echo(f"C={found['C']:g}: relative duality gap {found['gap']:.2g}{flat}")
+    if found.get("left_out"):
+        click.echo(f"left out: {found['left_out']:,} queries without good or without bad documents")

@@ -109,8 +109,9 @@ class Path:
         for C in self.values:
             solution = solving(C, state, self._watch)
             state, since = solution.state, since + 1
-            if self.best is None or self._latest > self._score:
-                self.best, self._score, since = solution, self._latest, 0
+            score = self._close(solution)
+            if self.best is None or score > self._score:
+                self.best, self._score, since = solution, score, 0
             patience = self.learner.early_stopping_rounds
             if self._judged is not None and patience and since >= patience:
                 break
@@ -121,14 +122,20 @@ class Path:
             warnings.warn(self.best.message, ConvergenceWarning, stacklevel=5)
         return self.best
 
-    def _watch(self, record: Record, weights: Floats) -> None:
-        if "ended" in record and self._judged is not None:
-            rows, mean = self._judged
-            record["valid"] = mean(products(rows, weights, self.learner.n_jobs))
-        self._latest = record.get("valid", np.nan)
+    def _watch(self, record: Record) -> None:
         self.history.append(record)
+        if self.progress is not None and "ended" not in record:
+            self.progress(record)
+
+    def _close(self, solution: Solution) -> float:
+        """Complete the last record of a C by what its solution is worth on valid, and tell of it."""
+        record = self.history[-1]
+        if self._judged is not None:
+            rows, mean = self._judged
+            record["valid"] = mean(products(rows, solution.weights, self.learner.n_jobs))
         if self.progress is not None:
             self.progress(record)
+        return float(record.get("valid", np.nan))
 
 
 def fit_path(

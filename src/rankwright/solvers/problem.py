@@ -22,7 +22,7 @@ from rankwright.runtime.arrays import Floats, Integers
 from rankwright.runtime.errors import InputError
 
 Record = dict[str, Any]
-Watch = Callable[[Record, Floats], None]
+Watch = Callable[[Record], None]
 
 CROSSING = 1e-6
 """How far rounding may put D above P, as a part of P."""
@@ -132,7 +132,7 @@ class Progress:
             }
             if self.ended:
                 record["ended"] = self.message or "gap reached"
-            self.watch(record, self.weights)
+            self.watch(record)
         return self.ended
 
     def _ends(self, gap: float, stuck: str) -> bool:

@@ -42,7 +42,7 @@ def solve(
 
     ``solver`` is "n-slack" or "1-slack" (cutting planes), "frank-wolfe" (a step is a pass over the blocks),
     or "auto": the first unless there are many blocks. ``state`` is that of a solution at another C, by the
-    same solver. ``watch`` is called at each step with its record and the best w so far.
+    same solver. ``watch`` is called with the record of each step.
 
     >>> class Hinge:  # one block with the planes 0 and 1 − 2w
     ...     shares, n_features = np.ones(1), 1
@@ -82,14 +82,14 @@ def leave_zero(problem: Problem, progress: Progress) -> tuple[Floats, bool]:
     slacks = slacks_of(zero, losses, vectors)
     if relative(objective(zero, float(problem.shares @ slacks), progress.C), progress.dual) > progress.tol:
         return progress.weights, False
-    way = np.where(slacks > 0, problem.shares, 0.0) @ vectors
-    for halvings in range(HALVINGS):
-        weights = progress.C * 0.5**halvings * way
+    way = progress.C * (np.where(slacks > 0, problem.shares, 0.0) @ vectors)
+
+    def solves(weights: Floats) -> bool:
         slacks = slacks_of(weights, *problem.worst(weights))
         primal = objective(weights, float(problem.shares @ slacks), progress.C)
-        if relative(primal, progress.dual) <= progress.tol:
-            return weights, True
-    return zero, True
+        return relative(primal, progress.dual) <= progress.tol
+
+    return next(filter(solves, (0.5**halvings * way for halvings in range(HALVINGS))), zero), True
 
 
 def chosen(solver: str, n_blocks: int) -> str:
