@@ -59,15 +59,16 @@ def added(a: float, b: float) -> float:
 class ListMLE(NetParameters, Ranker):
     """A linear, two-layer or deeper net on the likelihood of the whole labelled order.
 
-    The parameters are ``NetParameters``; the paper's net has ``hidden=0``.
+    The parameters are ``NetParameters``; the net is linear, as the paper's, unless ``hidden`` says more.
 
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> y, qid = np.round(X[:, 0]).clip(0, 2), np.repeat(np.arange(10), 10)
-    >>> ListMLE(hidden=0, epochs=20, learning_rate=0.01).fit(X, y, qid=qid).score(X, y, qid=qid) > 0.95
+    >>> ListMLE(epochs=20, learning_rate=0.01).fit(X, y, qid=qid).score(X, y, qid=qid) > 0.95
     True
     """
 
     measure: str | Measure = DEFAULT_MEASURE
+    hidden: int | tuple[int, ...] = 0
 
     paper = "Xia et al. 2008"
 

@@ -3,8 +3,8 @@
     P_y(j) = e^yⱼ / Σ e^yₖ,   P_s(j) = e^sⱼ / Σ e^sₖ        (top-one probabilities, of labels and of scores)
     C = −Σ P_y(j) ln P_s(j),  ∂C/∂sⱼ = P_s(j) − P_y(j)
 
-A document of weight w counts as w documents: each e^y and e^s is times w. The paper's net is linear
-(``hidden=0``), and follows the gradient query by query.
+A document of weight w counts as w documents: each e^y and e^s is times w. The paper's net is linear,
+and follows the gradient query by query.
 """
 
 from __future__ import annotations
@@ -51,15 +51,16 @@ def top_one_slopes(n: Any, scores: Singles, targets: Floats, weights: Floats, ou
 class ListNet(NetParameters, Ranker):
     """A linear, two-layer or deeper net on the probability of each document to stand first in its list.
 
-    The parameters are ``NetParameters``; the paper's net has ``hidden=0``.
+    The parameters are ``NetParameters``; the net is linear, as the paper's, unless ``hidden`` says more.
 
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> y, qid = np.round(X[:, 0]).clip(0, 2), np.repeat(np.arange(10), 10)
-    >>> ListNet(hidden=0, epochs=20, learning_rate=0.01).fit(X, y, qid=qid).score(X, y, qid=qid) > 0.95
+    >>> ListNet(epochs=20, learning_rate=0.01).fit(X, y, qid=qid).score(X, y, qid=qid) > 0.95
     True
     """
 
     measure: str | Measure = DEFAULT_MEASURE
+    hidden: int | tuple[int, ...] = 0
 
     paper = "Cao et al. 2007"
 

@@ -61,15 +61,17 @@ class RankProp(NetParameters, Ranker):
     """A net on its own ranks: it regresses on them, and they are adjusted to it, epoch by epoch.
 
     Labels are compared over all queries. Training ends after ``epochs``, or once the error has been the same
-    for ``unchanged_epochs``. The rest is ``NetParameters``; 2005's net has ``hidden=0``.
+    for ``unchanged_epochs``. The rest is ``NetParameters``; the net is linear, as 2005's, unless
+    ``hidden`` says more.
 
     >>> X = np.random.default_rng(0).standard_normal((100, 3))
     >>> y, qid = np.round(X[:, 0]).clip(0, 2), np.repeat(np.arange(10), 10)
-    >>> RankProp(hidden=0, epochs=40, learning_rate=0.01).fit(X, y, qid=qid).score(X, y, qid=qid) > 0.95
+    >>> RankProp(epochs=40, learning_rate=0.01).fit(X, y, qid=qid).score(X, y, qid=qid) > 0.95
     True
     """
 
     measure: str | Measure = DEFAULT_MEASURE
+    hidden: int | tuple[int, ...] = 0
     unchanged_epochs: int | None = 10
 
     paper = "2005"
