@@ -205,7 +205,6 @@ def test_figures_as_text():
 
 
 def test_tables_that_ask_for_it_are_drawn(tmp_path):
-    pytest.importorskip("altair", reason="figures are drawn by Altair")
     rows = [{"size": 10**k, "time": 4.0**k, "kind": kind} for k in range(4) for kind in "ab"]
     tables = [Table("Times", rows, ("size", "time", "kind")), Table("Plain", rows)]
     found = run(toy({"a": lambda: 3}, row("a", Equals(3)), tables=lambda results: tables), Setting())

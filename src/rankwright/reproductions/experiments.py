@@ -31,7 +31,7 @@ class Setting:
 
     >>> Setting().folder("mq2008")
     Traceback (most recent call last):
-    rankwright.reproductions.experiments.MissingData: mq2008 is needed; give --data, the folder that holds …
+    rankwright.reproductions.experiments.MissingData: mq2008 is needed; give --data, the folder that holds mq2008/
     """
 
     full: bool = False

@@ -74,7 +74,7 @@ class Drawn:
     It lies in the 99 % prediction interval of a normal distribution, which is wide where draws differ, and
     as narrow as they allow where they do not.
 
-    >>> print(Drawn(0.5), Drawn(0.5).holds([0.48, 0.52, 0.51]), Drawn(0.7).holds([0.48, 0.52, 0.51]))
+    >>> print(Drawn(0.5), Drawn(0.5).holds([0.48, 0.52, 0.51]), Drawn(0.8).holds([0.48, 0.52, 0.51]))
     0.5 as one more draw (99 %) True False
     """
 
@@ -160,7 +160,7 @@ class Row:
 def shown(ours: Figure) -> str:
     """A figure as text.
 
-    >>> shown(0.12345), shown({"a": 1, "b": 2.5}), shown(True)
+    >>> shown(0.1234), shown({"a": 1, "b": 2.5}), shown(True)
     ('0.1234', 'a 1, b 2.5', 'yes')
     """
     if isinstance(ours, Mapping):
