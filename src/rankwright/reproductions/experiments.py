@@ -29,9 +29,9 @@ class MissingData(InputError):
 class Setting:
     """The form of a run, the folder of data sets that cannot ship, and how many threads to use.
 
-    >>> Setting().folder("mq2008")
+    >>> Setting().folder("mq2008")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    rankwright.reproductions.experiments.MissingData: mq2008 is needed; give --data, the folder that holds mq2008/
+    rankwright.reproductions.experiments.MissingData: mq2008 is needed; give --data, the folder that ...
     """
 
     full: bool = False
