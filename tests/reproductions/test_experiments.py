@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.reproductions import Setting, paper_2005, paper_2006, paper_2009
+from rankwright.reproductions import paper_2005, paper_2006, paper_2009
 from rankwright.reproductions.contests import (
     TRUNCATIONS,
     best_net,
@@ -17,8 +17,7 @@ from rankwright.reproductions.contests import (
     panel_figures,
     panel_tables,
 )
-from rankwright.reproductions.experiments import all_experiments, chosen, together
-from rankwright.reproductions.runner import run
+from rankwright.reproductions.experiments import together
 
 
 def net_result(valid, level):
@@ -91,11 +90,3 @@ def test_a_rate_that_diverges_is_not_the_best():
     found = contest({"a": net, "b": np.zeros(len(parts[2]))}, parts[2], ["ndcg@10"])
     assert set(found["means"]["ndcg@10"]) == {"a", "b"}
     assert set(found["p"]["ndcg@10"]) == {"a - b"}
-
-
-@pytest.mark.parametrize("name", ["2009-tables-3-4", "2010-figure-1"])
-def test_short_forms_that_take_a_second(name):
-    [experiment] = chosen(name, all_experiments())
-    found = run(experiment, Setting(n_jobs=1))
-    assert [outcome.state for outcome in found.outcomes] == ["OK"] * len(experiment.in_form(full=False))
-    assert all(table.rows for table in experiment.tables(found.results))

@@ -15,10 +15,10 @@ from rankwright.cli.screen import lines_of, show_json, step
 from rankwright.runtime.files import written_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rankwright.reproductions import Experiment
-    from rankwright.reproductions.runner import Outcome
+    from rankwright.reproductions.runner import Outcome, Progress
 
 
 @click.command("reproduce")
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Where the results of pieces are kept; a run that was broken off goes on from them.",
 )
-@click.option("--kept", is_flag=True, help="Run nothing; show what is kept.")
+@click.option("--kept", is_flag=True, help="Run nothing; show what is kept, the full form where it is whole.")
 @click.option(
     "--minutes", type=float, metavar="N", help="Begin nothing new after so long; go on another time."
 )
@@ -75,22 +75,20 @@ def command(
     from rankwright.reproductions.drawing import draw_all
     from rankwright.reproductions.experiments import Setting, all_experiments, chosen
     from rankwright.reproductions.page import markdown
-    from rankwright.reproductions.runner import Store, run
+    from rankwright.reproductions.runner import Store, best_kept, run
 
     experiments = all_experiments()
     if name is None:
         listed(experiments, as_json)
         return 0
-    until = 0.0 if kept else math.inf if minutes is None else time.monotonic() + 60 * minutes
+    until = math.inf if minutes is None else time.monotonic() + 60 * minutes
     setting, store, runs = Setting(full=full, data=data, n_jobs=n_jobs), Store(output), []
     for experiment in chosen(name, experiments):
-        with step(experiment.name, quiet) as report:
-            runs.append(
-                run(
-                    experiment, setting, store, until=until,
-                    progress=lambda piece, done, total, report=report: report(done, total),  # type: ignore[misc]
-                )
-            )  # fmt: skip
+        if kept:
+            runs.append(best_kept(experiment, setting, store))
+        else:
+            with step(experiment.name, quiet) as report:
+                runs.append(run(experiment, setting, store, until=until, progress=steps(report)))
         if not as_json:
             click.echo(told(runs[-1].outcomes))
     outcomes = [outcome for each in runs for outcome in each.outcomes]
@@ -105,6 +103,11 @@ def command(
     else:
         click.echo(f"{len(outcomes)} rows, {len(outcomes) - failed} OK, {failed} FAIL")
     return 1 if failed else 0
+
+
+def steps(report: Callable[[int, int], None]) -> Progress:
+    """What a run tells of its pieces, as steps on the screen."""
+    return lambda piece, done, total: report(done, total)
 
 
 def listed(experiments: Sequence[Experiment], as_json: bool) -> None:

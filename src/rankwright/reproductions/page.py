@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from rankwright.reproductions.experiments import Table
-from rankwright.reproductions.rows import shown
+from rankwright.reproductions.rows import Row, shown
 from rankwright.reproductions.runner import Outcome, Run
 
 HEAD = """\
@@ -18,6 +18,9 @@ run is a FAIL, and no tolerance is widened to pass.
 """
 
 
+UNKNOWN = "not looked into"
+
+
 def markdown(runs: Sequence[Run], figures: Mapping[tuple[str, str], str] | None = None) -> str:
     """The page, a chapter a paper; ``figures`` are links by experiment and title.
 
@@ -25,8 +28,7 @@ def markdown(runs: Sequence[Run], figures: Mapping[tuple[str, str], str] | None 
     "# The papers' numbers, run again"
     """
     outcomes = [outcome for run in runs for outcome in run.outcomes]
-    ok = sum(outcome.ok for outcome in outcomes)
-    parts = [HEAD, f"{len(outcomes)} rows: {ok} OK, {len(outcomes) - ok} FAIL.\n"]
+    parts = [HEAD, f"{_counted(outcomes, sum(_absent(run) for run in runs))}\n", _contents(runs)]
     for paper, group in itertools.groupby(runs, key=lambda run: run.experiment.paper):
         parts.append(f"## {paper}\n")
         parts += [_chapter(run, figures or {}) for run in group]
@@ -40,14 +42,19 @@ def _chapter(run: Run, figures: Mapping[tuple[str, str], str]) -> str:
     if seconds:
         longest = max(run.seconds.values())
         about += f", {_time(seconds)} in {len(run.seconds)} pieces, the longest {_time(longest)}"
-    parts = [f"### {experiment.name}: {experiment.title}\n", f"{about}.\n", _table(run.outcomes)]
-    notes = dict.fromkeys(f"- {each.row.where}, {each.row.what}: {each.row.why}." for each in run.outcomes)
-    parts.append("\n".join(notes) + "\n")
+    if _absent(run):
+        about += f"; {_absent(run)} more rows belong to the full form"
+    parts = [
+        f"### {experiment.title} {{#{experiment.name.replace('.', '')}}}\n",
+        f"{about}.\n",
+        _table(run.outcomes),
+    ]
+    parts.append("Why that is asked:\n\n" + _notes([(each.row.why, each.row) for each in run.outcomes]))
     found = [
-        f"- {each.row.where}, {each.row.what}: {each.row.found}" for each in run.outcomes if _missed(each)
+        (each.row.found or UNKNOWN, each.row) for each in run.outcomes if not each.ok and not each.failure
     ]
     if found:
-        parts.append("What was found out about the misses:\n\n" + "\n".join(found) + "\n")
+        parts.append("What is known of the misses:\n\n" + _notes(found))
     if not run.failure:
         for table in experiment.tables(run.results):
             link = figures.get((experiment.name, table.title))
@@ -55,8 +62,51 @@ def _chapter(run: Run, figures: Mapping[tuple[str, str], str]) -> str:
     return "\n".join(parts)
 
 
-def _missed(outcome: Outcome) -> bool:
-    return bool(not outcome.ok and outcome.row.found)
+def _notes(told: Sequence[tuple[str, Row]]) -> str:
+    """Each text once, with the rows that it is said of."""
+    rows: dict[str, list[Row]] = {}
+    for text, row in told:
+        rows.setdefault(text, []).append(row)
+    if len(rows) == 1:
+        return f"{next(iter(rows)).rstrip('.')}.\n"
+    lines = [f"- {_named(own, told)}: {text.rstrip('.')}." for text, own in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _named(own: Sequence[Row], told: Sequence[tuple[str, Row]]) -> str:
+    """The tables and figures of these rows; by what is measured where others share the place."""
+    names = []
+    for where in dict.fromkeys(row.where for row in own):
+        here = [row for row in own if row.where == where]
+        alone = len(here) == sum(row.where == where for _, row in told)
+        names.append(where if alone or len(here) > 3 else f"{where} ({'; '.join(row.what for row in here)})")
+    return ", ".join(names)
+
+
+def _absent(run: Run) -> int:
+    """How many rows of the full form a short run leaves out."""
+    return len(run.experiment.rows) - len(run.outcomes)
+
+
+def _counted(outcomes: Sequence[Outcome], absent: int) -> str:
+    ok = sum(outcome.ok for outcome in outcomes)
+    told = f"{len(outcomes)} rows: {ok} OK, {len(outcomes) - ok} FAIL."
+    return told + f" {absent} more belong to full forms that were not run." * bool(absent)
+
+
+def _contents(runs: Sequence[Run]) -> str:
+    rows = [
+        {
+            "paper": run.experiment.paper,
+            "what": f"[{run.experiment.title}](#{run.experiment.name.replace('.', '')})",
+            "form": "full" if run.full else "short",
+            "OK": str(sum(outcome.ok for outcome in run.outcomes)),
+            "FAIL": str(sum(not outcome.ok for outcome in run.outcomes)),
+            "not run": str(_absent(run) or ""),
+        }
+        for run in runs
+    ]
+    return _lines(rows) if rows else ""
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:

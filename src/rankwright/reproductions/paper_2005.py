@@ -270,7 +270,7 @@ TABLE_2 = Experiment(
     rows=table_2_rows(),
 )
 
-# Section 5.1's checks, and Figure 1: cost and error over the epochs
+# Section 5.1's checks
 
 CHECK_SIZE = 1000
 MOST_EPOCHS = {True: 3000, False: 100}
@@ -317,7 +317,7 @@ def falling(values: list[float]) -> float:
 
 
 def checks_tables(results: Results) -> list[Table]:
-    """Figure 1's two panels."""
+    """How cost and error fall."""
     curves = [
         {"epoch": epoch, "curve": name, "value": value}
         for name in ("cost", "error")
@@ -374,7 +374,7 @@ CHECKS = Experiment(
         *(
             Row(
                 figure=f"{name} falls",
-                where="Figure 1",
+                where="section 5.1",
                 what=f"share of epochs in which the {name} does not rise",
                 published="decreases approximately monotonically",
                 expected=AtLeast(least),

@@ -174,6 +174,16 @@ def run(
     return Run(experiment, setting.full, outcomes, results, seconds, failure)
 
 
+def best_kept(experiment: Experiment, setting: Setting, store: Store) -> Run:
+    """What is kept of an experiment: the full form if it is whole or asked for, else the short one."""
+    forms = (True,) if setting.full else (True, False)
+    for full in forms:
+        found = run(experiment, dataclasses.replace(setting, full=full), store, until=0.0)
+        if not found.failure:
+            break
+    return found
+
+
 def _outcome(experiment: Experiment, row: Row, full: bool, figures: dict[str, Any], failure: str) -> Outcome:
     if not failure and figures.get(row.figure) is None:
         failure = f"the experiment gave no {row.figure}"
