@@ -10,7 +10,7 @@ from typing import Any
 import rankwright as rw
 
 ROOT = Path(__file__).resolve().parents[1]
-CODE = re.compile(r"`(rankwright(?:\.\w+)+)`(?= *\|)")
+CODE = re.compile(r"`(rankwright(?:\.\w+)+)`")
 FOLDERS = {
     "data": "Data",
     "measures": "Measures",

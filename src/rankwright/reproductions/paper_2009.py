@@ -134,8 +134,8 @@ def optimality_tables(results: Results) -> list[Table]:
 
 STAIRCASE = (
     "one weight moved by a tenth of the weights' root mean square turns a linear model by less than a "
-    "degree. At that scale the measure is a staircase: it rises or falls by some 0.0001, by chance. The paper "
-    "does not say how far it moves them"
+    "degree. At that scale the measure is a staircase, and rises or falls by some 0.0001 by chance. The "
+    "paper does not say how far it moves them"
 )
 
 OPTIMALITY = Experiment(
