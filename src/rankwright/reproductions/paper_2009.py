@@ -15,6 +15,7 @@ import numpy as np
 from rankwright.data import QuerySet
 from rankwright.data.synthetic import WEB_LEVELS, random_polynomial
 from rankwright.diagnostics import directions_needed, effective_pairs, local_optimality
+from rankwright.diagnostics.local_optimality import STEPS
 from rankwright.evaluation import evaluate
 from rankwright.evaluation.significance import paired_t
 from rankwright.learners.base import Ranker
@@ -83,8 +84,11 @@ def learned(setting: Setting, measure: str, hidden: int) -> dict[str, Any]:
 
 
 def around(net: Any, train: QuerySet, measure: str, setting: Setting) -> dict[str, Any]:
-    """What 459 directions find around a net."""
-    found = local_optimality(net, train, measure, n_jobs=setting.n_jobs)
+    """What 459 directions find around a net, and in the full form each weight alone."""
+    steps = STEPS if setting.full else STEPS[::4]
+    found = local_optimality(
+        net, train, measure, steps=steps, every_weight=setting.full, n_jobs=setting.n_jobs
+    )
     return {
         "directions": len(found.along),
         "ascents": int(found.ascents.any(axis=1).sum()),
@@ -127,7 +131,6 @@ def optimality_tables(results: Results) -> list[Table]:
         for name, found in results.items()
         for number, curve in enumerate(found["curves"][:1], 1)
         for step, value in zip([0.0, *found["steps"]], [found["start"], *curve], strict=True)
-        if step in (0.0, 0.1, 0.5, 1.0)
     ]
     return [Table("The measure along the first direction", rows, ("step", "measure", "direction"))]
 
