@@ -167,7 +167,7 @@ def test_the_page_has_every_row_and_what_was_found_out():
     )
     page = markdown([run(experiment, Setting())])
     assert "1 rows: 0 OK, 1 FAIL" in page
-    assert "| FAIL | Table 1 | the a | 3 | = 3 | 3.2 |" in page
+    assert "| **FAIL** | Table 1 | the a | 3 | = 3 | 3.2 |" in page
     assert "a toy is off by a fifth" in page
     assert "| 1 | 3.2 |" in page
 

@@ -112,7 +112,7 @@ def _contents(runs: Sequence[Run]) -> str:
 def _table(outcomes: Sequence[Outcome]) -> str:
     rows = [
         {
-            "": each.state,
+            "": each.state if each.ok else f"**{each.state}**",
             "where": each.row.where,
             "what": each.row.what,
             "the paper": each.row.published,

@@ -25,6 +25,12 @@ DRAWS = {True: 10, False: 3}
 Results = Mapping[str, Any]
 
 ONE_DRAW = "the target is random; the paper's is one draw of it, ours are several"
+EASIER = (
+    "of three terms of equal variance the linear one explains a third, and then the best linear ranker has "
+    "72.4 % of the pairs right in the limit of many vectors, with six levels of equal count (as the paper's "
+    "numbers of pairs say they are). The paper's end at 69.0 %, as if it explained a quarter; the text does "
+    "not say what else its target has"
+)
 
 
 def parts(target: str, n_train: int, draw: int) -> tuple[QuerySet, QuerySet, QuerySet]:
@@ -147,6 +153,7 @@ def table_1_rows() -> tuple[Row, ...]:
             expected=Drawn(value),
             why=ONE_DRAW,
             full_only=size not in SHORT_SIZES,
+            found=EASIER if target == "polynomial" else "",
         )
         for (target, hidden), values in PAPER_1.items()
         for size, value in zip(SIZES_1, values, strict=True)
@@ -244,11 +251,11 @@ def table_2_rows() -> tuple[Row, ...]:
             ),
             Row(
                 figure=f"{size}, out", what=f"share of test pairs correct, no ties, {words}",
-                published=f"{out:.3f}", expected=Drawn(out), why=ONE_DRAW, **about,
+                published=f"{out:.3f}", expected=Drawn(out), why=ONE_DRAW, found=EASIER, **about,
             ),
             Row(
                 figure=f"{size}, half", what=f"share of test pairs correct, all ties, {words}",
-                published=f"{half:.3f}", expected=Drawn(half), why=ONE_DRAW, **about,
+                published=f"{half:.3f}", expected=Drawn(half), why=ONE_DRAW, found=EASIER, **about,
             ),
             Row(
                 figure=f"{size}, change", what=f"what training on ties changes, {words}",

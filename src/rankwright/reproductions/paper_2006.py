@@ -349,6 +349,12 @@ def figure_2_right_tables(results: Results) -> list[Table]:
     return [Table(title, rows, ("truncation", "LambdaRank less RankNet", "net"))]
 
 
+FEW = (
+    "with 42 queries to train and as many to validate on, the learning rate that validation happens to pick "
+    "moves a fold's test NDCG@10 by some 0.05, more than the two rankers are apart; a test over queries does "
+    "not see that. The paper's set was four times as large, and two-layer nets gain nothing on ours"
+)
+
 FIGURE_2_RIGHT = Experiment(
     name="2006-figure-2-right",
     title="Nets on few queries, five folds split 2 + 2 + 1",
@@ -367,6 +373,7 @@ FIGURE_2_RIGHT = Experiment(
                 published="no statistically significant difference at 95 %",
                 expected=AtLeast(0.05),
                 why="not significant at 95 %",
+                found=FEW,
             )
             for name in NETS.values()
         ),
@@ -378,6 +385,7 @@ FIGURE_2_RIGHT = Experiment(
             expected=Equals(10),
             why="all of the figure's points",
             full_only=True,
+            found=FEW,
         ),
         Row(
             figure="gaps",
@@ -387,6 +395,7 @@ FIGURE_2_RIGHT = Experiment(
             expected=Descending("linear", "two layers"),
             why="the order of the gaps",
             full_only=True,
+            found=FEW,
         ),
     ),
 )
