@@ -1,31 +1,35 @@
 """Boosting, for all learners of trees: gradients at the scores so far, a tree for them, a step, and again.
 
 What is boosted is an objective, which says where the scores begin and what their gradients are; what its
-trees may be is a ``Shape``. The rest (sampling, validation, stopping, the forest) is written here.
+trees may be is a ``Shape``. Sampling, validation and stopping are written here, and how training goes on from
+trees that there are already: their scores are made again on the raw features, and are the same bits.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+import time
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
+from rankwright.learners.adaptation import base_scores
 from rankwright.learners.base import judge
-from rankwright.runtime.errors import InputError
+from rankwright.learners.forests import forest_of, joined, suited
+from rankwright.learners.tree_parameters import TreeParameters, shape_of
+from rankwright.scorers import Scorer
 from rankwright.scorers.forest import ForestScorer, Link, linked
-from rankwright.scorers.forest_kernels import Nodes
 from rankwright.trees.binning import BinnedData, Bins
-from rankwright.trees.grower import Grower, Shape
+from rankwright.trees.grower import Grower
 from rankwright.trees.tree import Tree
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Rows = NDArray[np.uint32]
 Gradients = tuple[Singles, Singles, Singles]
+Record = dict[str, Any]
 
 
 class Objective(Protocol):
@@ -39,108 +43,6 @@ class Objective(Protocol):
     def gradients(self, scores: Floats, step: int) -> list[Gradients]:
         """For each output what to grow a tree on (gradients, hessians), and the hessians for its values."""
         ...
-
-
-@dataclasses.dataclass(kw_only=True, eq=False, repr=False)
-class TreeParameters:
-    """The parameters that all learners of boosted trees share.
-
-    ``subsample`` and ``query_subsample`` are the shares of rows and of whole queries that a tree is grown on,
-    ``feature_fraction`` the share of features, ``features_per_node`` how many of these a node may look at (a
-    number, or below 1 a share; 0: all). ``random_bins`` tries one threshold at random for each feature, not
-    all. ``exact_counts`` keeps gradients twice as wide, for weights that differ widely, and knows the rows of
-    each side exactly. ``n_runs`` averages the trees of so many runs that differ by chance alone, as one
-    scorer, at as many times the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0
-    for each feature. With ``valid``, the best step is kept, and ``early_stopping_rounds`` without a better
-    one end training.
-    """
-
-    n_estimators: int = 100
-    learning_rate: float = 0.1
-    max_leaf_nodes: int = 31
-    max_depth: int | None = None
-    min_samples_leaf: int = 20
-    min_hessian: float = 1e-3
-    l2_regularization: float = 0.0
-    min_gain: float = 0.0
-    max_bins: int = 255
-    categorical_features: Sequence[int] = ()
-    monotonic_cst: Sequence[int] | None = None
-    subsample: float = 1.0
-    query_subsample: float = 1.0
-    feature_fraction: float = 1.0
-    features_per_node: float = 0
-    random_bins: bool = False
-    exact_counts: bool = False
-    n_runs: int = 1
-    early_stopping_rounds: int | None = None
-    random_state: int = 0
-    n_jobs: int | None = None
-
-
-def shape_of(learner: TreeParameters, n_features: int) -> Shape:
-    """What the learner's trees may be; its parameters are checked here."""
-    least = {
-        "n_estimators": 1, "max_leaf_nodes": 2, "max_depth": 1, "min_samples_leaf": 1, "random_state": 0,
-    }  # fmt: skip
-    for name, lowest in least.items():
-        value = getattr(learner, name)
-        if name == "max_depth" and value is None:
-            continue
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < lowest:
-            raise InputError(f"{name} is {value!r}; it is a whole number of at least {lowest}")
-    for name in ("l2_regularization", "min_hessian", "min_gain"):
-        if not 0 <= getattr(learner, name) < np.inf:
-            raise InputError(f"{name} is {getattr(learner, name)!r}; it is a number of at least 0")
-    for name in ("learning_rate", "subsample", "query_subsample", "feature_fraction"):
-        most = np.inf if name == "learning_rate" else 1
-        if not 0 < getattr(learner, name) <= most:
-            raise InputError(
-                f"{name} is {getattr(learner, name)!r}; it is a number above 0"
-                + f" and at most {most}" * (most == 1)
-            )
-    monotone = learner.monotonic_cst
-    if monotone is not None and (len(monotone) != n_features or not set(monotone) <= {-1, 0, 1}):
-        raise InputError(
-            f"monotonic_cst is {monotone!r}; give 1, -1 or 0 for each of the {n_features} features"
-        )
-    outside = [f for f in learner.categorical_features if not 0 <= f < n_features]
-    if outside:
-        raise InputError(
-            f"categorical_features names feature {outside[0]}; there are {n_features}, counted from 0"
-        )
-    both = [f for f in learner.categorical_features if monotone is not None and monotone[f] != 0]
-    if both:
-        raise InputError(
-            f"feature {both[0]} is categorical and has a direction in monotonic_cst; "
-            "categories have no order, so give 0 there"
-        )
-    return Shape(
-        max_leaf_nodes=learner.max_leaf_nodes,
-        max_depth=learner.max_depth,
-        min_samples_leaf=learner.min_samples_leaf,
-        min_hessian=learner.min_hessian,
-        l2_regularization=learner.l2_regularization,
-        min_gain=learner.min_gain,
-        monotone=monotone,
-        features_per_node=features_a_node(learner, n_features),
-        random_bins=learner.random_bins,
-        exact_counts=learner.exact_counts,
-    )
-
-
-def features_a_node(learner: TreeParameters, n_features: int) -> int:
-    """How many features a node may look at; 0 for all."""
-    given = learner.features_per_node
-    if not isinstance(given, int | float | np.integer) or isinstance(given, bool) or not 0 <= given < np.inf:
-        raise InputError(
-            f"features_per_node is {given!r}; it is a number of features, a share below 1, or 0 for all"
-        )
-    if 0 < given < 1:
-        return max(1, round(given * n_features))
-    if given != int(given):
-        raise InputError(f"features_per_node is {given!r}; a number of features is whole, a share is below 1")
-    return int(given)
 
 
 def row_weights(queries: QuerySet) -> Floats:
@@ -162,49 +64,89 @@ def has_chance(learner: TreeParameters, objective: Objective) -> bool:
     return min(shares) < 1 or bool(learner.features_per_node) or learner.random_bins or objective.draws
 
 
-def boost(
-    learner: Any,
-    queries: QuerySet,
-    valid: QuerySet | None,
-    objective: Objective,
-    progress: Callable[[dict[str, Any]], None] | None = None,
-) -> tuple[ForestScorer, list[dict[str, Any]]]:
-    """Boost trees as the learner's parameters say: the scorer, and a record of each step.
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Boosting so far: all its trees, and a record of each step."""
 
-    With ``valid`` the scorer ends with the best step, by the mean of the learner's measure.
-    """
-    training = Training(learner, queries, valid, objective)
-    for step in range(learner.n_estimators):
-        training.step(step)
-        if progress is not None:
-            progress(training.history[-1])
-        if training.is_done:
-            break
-    return training.scorer(), training.history
+    forest: ForestScorer
+    history: list[Record]
+
+
+class Step(NamedTuple):
+    """A step that is done; ``best`` is the best so far, counted from 0."""
+
+    trees: list[Tree]
+    record: Record
+    best: int
 
 
 class Training:
-    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step."""
+    """Boosting under way: the data in bins, the scores so far, the trees, and a record of each step.
 
-    def __init__(self, learner: Any, queries: QuerySet, valid: QuerySet | None, objective: Objective):
+    It goes on from an ``earlier`` run, and adds to the scores of ``base``. ``marks`` go to each record.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        objective: Objective,
+        *,
+        base: Scorer | None = None,
+        earlier: Run | None = None,
+        measure_train: bool = False,
+        marks: Record | None = None,
+    ):
         self.learner, self.queries, self.objective = learner, queries, objective
         shape = shape_of(learner, queries.n_features)
         self.bins = Bins.of(queries.features, learner.max_bins, learner.categorical_features, learner.n_jobs)
         self.data = self.bins.assign(queries.features, learner.n_jobs)
         self.grower = Grower(self.data, shape, learner.n_jobs)
-        self.scores = np.tile(objective.start[:, None], (1, len(queries)))
-        self.held_out = None if valid is None else HeldOut(valid, self.bins, objective, learner)
-        self.steps: list[list[Tree]] = []
-        self.history: list[dict[str, Any]] = []
-        self.best = 0
+        self.earlier = earlier
+        self.start = objective.start if base is None else np.zeros_like(objective.start)
+        if earlier is not None:
+            self.start = suited(earlier.forest, self.start, self.bins).start
+        self.scores = self._begun(queries)
+        self.begun = None if base is None else base_scores(base, queries)
+        self.held_out = None if valid is None else HeldOut(self, valid, base)
+        self._mean = judge(learner.selection_measure, queries) if measure_train else None
+        self._marks = marks or {}
+        self.steps: list[Step] = []
+        self._started = time.perf_counter()
 
-    def step(self, step: int) -> None:
+    def _begun(self, queries: QuerySet) -> Floats:
+        """Scores of the trees that there are already, (outputs, rows)."""
+        if self.earlier is None:
+            return np.tile(self.start[:, None], (1, len(queries)))
+        out = np.empty((len(queries), len(self.start)))
+        self.earlier.forest.outputs(queries.features, out, self.learner.n_jobs)
+        return np.ascontiguousarray(out.T)
+
+    @property
+    def history(self) -> list[Record]:
+        """A record of each step, the earlier ones first."""
+        return [*(self.earlier.history if self.earlier else ()), *(step.record for step in self.steps)]
+
+    @property
+    def n_steps(self) -> int:
+        """How many steps are done, the earlier ones among them."""
+        return (len(self.earlier.history) if self.earlier else 0) + len(self.steps)
+
+    @property
+    def best(self) -> int:
+        """The best step on ``valid``, of equal ones the first; without ``valid`` the last."""
+        if self.steps:
+            return self.steps[-1].best
+        return best_of(self.earlier.history if self.earlier else [], self.held_out is not None)
+
+    def step(self) -> Record:
         """One tree for each output."""
-        learner = self.learner
+        learner, step = self.learner, self.n_steps
         rows, left_out = draw_rows(self.queries, learner, step)
         features = draw_features(self.queries.n_features, learner, step)
-        trees = []
-        found = self.objective.gradients(self.scores, step)
+        trees: list[Tree] = []
+        found = self.objective.gradients(added(self.scores, self.begun), step)
         for output, (gradients, hessians, curvatures) in enumerate(found):
             seed = (learner.random_state * 1_000_003 + step * len(self.scores) + output) % 2**62
             grown = self.grower.grow(gradients, hessians, rows=rows, features=features, seed=seed)
@@ -213,47 +155,96 @@ class Training:
             trees.append(self.grower.tree(grown, values))
             if left_out is not None:
                 trees[-1].add_to(self.scores[output], self.data, left_out, learner.n_jobs)
-        self.steps.append(trees)
-        record: dict[str, Any] = {"step": step + 1, "leaves": sum(len(tree.values) for tree in trees)}
+        record: Record = {"step": step + 1, "leaves": sum(len(tree.values) for tree in trees)}
+        if self._mean is not None:
+            record["train"] = self._mean(final(self.scores, self.begun, self.objective.link))
+        best = step
         if self.held_out is not None:
             record["valid"] = self.held_out.after(trees)
-            if not self.history or record["valid"] > self.history[self.best]["valid"]:
-                self.best = step
-        self.history.append(record)
+            if step and not record["valid"] > value_of(self._record(self.best)):
+                best = self.best
+        record |= {"seconds": time.perf_counter() - self._started, **self._marks}
+        # All or nothing: an interrupt finds a step with its record, or neither.
+        self.steps.append(Step(trees, record, best))
+        return record
+
+    def _record(self, step: int) -> Record:
+        before = self.earlier.history if self.earlier else []
+        return before[step] if step < len(before) else self.steps[step - len(before)].record
 
     @property
     def is_done(self) -> bool:
-        """Whether more steps are of no use."""
-        learner, step = self.learner, len(self.steps) - 1
+        """Whether more steps are too many, or of no use."""
+        learner, step = self.learner, self.n_steps - 1
+        if step < 0:
+            return False
+        if step + 1 >= learner.n_estimators:
+            return True
         patience = learner.early_stopping_rounds
         if self.held_out is not None and patience and step - self.best >= patience:
             return True
         # Without a split and without chance the next step would be the same.
-        return self.history[-1]["leaves"] == len(self.steps[-1]) and not has_chance(learner, self.objective)
+        return self._record(step)["leaves"] == len(self.start) and not has_chance(learner, self.objective)
+
+    def run(self) -> Run:
+        """All trees, and a record of each step."""
+        trees = [tree for step in self.steps for tree in step.trees]
+        parts = [] if self.earlier is None else [self.earlier.forest]
+        if trees:
+            parts.append(forest_of(trees, self.start, self.bins, self.objective.link))
+        return Run(joined(parts) if len(parts) > 1 else parts[0], self.history)
 
     def scorer(self) -> ForestScorer:
         """The trees up to the best step."""
-        steps = self.steps if self.held_out is None else self.steps[: self.best + 1]
-        start = np.asarray(self.objective.start, np.float64)
-        trees = nodes_of([tree for step in steps for tree in step], len(start), self.bins)
-        about = self.learner._about(self.queries, steps=len(steps))
-        return ForestScorer(trees, start, self.queries.n_features, link=self.objective.link, **about)
+        return self.run().forest.first((self.best + 1) * len(self.start))
 
 
 class HeldOut:
     """Validation queries with their scores so far."""
 
-    def __init__(self, valid: QuerySet, bins: Bins, objective: Objective, learner: Any):
-        self._data: BinnedData = bins.assign(valid.features, learner.n_jobs)
-        self._scores = np.tile(objective.start[:, None], (1, len(valid)))
-        self._link, self._n_jobs = objective.link, learner.n_jobs
+    def __init__(self, training: Training, valid: QuerySet, base: Scorer | None):
+        learner = training.learner
+        self._data: BinnedData = training.bins.assign(valid.features, learner.n_jobs)
+        self._scores = training._begun(valid)
+        self._begun = None if base is None else base_scores(base, valid)
+        self._link, self._n_jobs = training.objective.link, learner.n_jobs
         self._mean = judge(learner.selection_measure, valid)
 
     def after(self, trees: list[Tree]) -> float:
         """The mean measure once these trees are added."""
         for tree, scores in zip(trees, self._scores, strict=True):
             tree.add_to(scores, self._data, None, self._n_jobs)
-        return self._mean(linked(np.ascontiguousarray(self._scores.T), self._link))
+        return self._mean(final(self._scores, self._begun, self._link))
+
+
+def added(scores: Floats, begun: Floats | None) -> Floats:
+    """The trees' scores on top of the base's."""
+    return scores if begun is None else scores + begun
+
+
+def final(scores: Floats, begun: Floats | None, link: Link) -> Floats:
+    """One score a row, as the scorer makes it that will be left."""
+    return added(linked(np.ascontiguousarray(scores.T), link), begun)
+
+
+def best_of(history: list[Record], by_valid: bool) -> int:
+    """The best step, counted from 0.
+
+    >>> best_of([{"valid": 0.5}, {"valid": 0.7}, {"valid": 0.7}], True)
+    1
+    """
+    if not by_valid:
+        return len(history) - 1
+    best = 0
+    for step, record in enumerate(history):
+        if value_of(record) > value_of(history[best]):
+            best = step
+    return best
+
+
+def value_of(record: Record) -> float:
+    """The measure on ``valid``; nothing is below that of a step that was made without."""
+    return float(record.get("valid", -np.inf))
 
 
 def draw_rows(queries: QuerySet, learner: Any, step: int) -> tuple[Rows | None, Rows | None]:
@@ -282,32 +273,3 @@ def draw_features(n_features: int, learner: Any, step: int) -> NDArray[np.bool_]
     count = max(1, round(learner.feature_fraction * n_features))
     allowed[random.choice(n_features, count, replace=False)] = True
     return allowed
-
-
-def nodes_of(trees: list[Tree], outputs: int, bins: Bins) -> Nodes:
-    """Trees one after the other; tree t adds to output t mod ``outputs``."""
-    feature = np.concatenate([tree.feature for tree in trees])
-    categorical = bins.categorical[feature]
-    category_set = np.where(categorical, np.cumsum(categorical) - 1, -1).astype(np.int32)
-    leaves = [len(tree.values) for tree in trees]
-    values = np.zeros((sum(leaves), outputs))
-    output = np.repeat(np.arange(len(trees)) % outputs, leaves)
-    values[np.arange(len(output)), output] = np.concatenate([tree.values for tree in trees])
-    codes = [
-        bins.bounds[f, : bins.counts[f] - 1] if bins.categorical[f] else np.empty(0, np.float32)
-        for f in range(len(bins.counts))
-    ]
-    return Nodes(
-        first_node=np.cumsum([0, *(len(tree.feature) for tree in trees)]),
-        first_leaf=np.cumsum([0, *leaves]),
-        feature=feature,
-        threshold=np.concatenate([tree.threshold for tree in trees]),
-        missing_left=np.concatenate([tree.missing_left for tree in trees]),
-        category_set=category_set,
-        left=np.concatenate([tree.left for tree in trees]),
-        right=np.concatenate([tree.right for tree in trees]),
-        values=values,
-        sets=np.concatenate([tree.bins_left for tree in trees])[categorical],
-        first_code=np.cumsum([0, *(len(of_feature) for of_feature in codes)]),
-        codes=np.concatenate(codes),
-    )

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker
-from rankwright.learners.boosting import Floats, Gradients, Singles, TreeParameters, seed_of
+from rankwright.learners.boosting import Floats, Gradients, Singles, seed_of
+from rankwright.learners.checkpoints import EVERY
 from rankwright.learners.runs import boost_runs
+from rankwright.learners.tree_parameters import TreeParameters
 from rankwright.measures import Measure
 from rankwright.measures.lists import Lists, contiguous
 from rankwright.pairwise.lambdas import Lambdas
@@ -25,7 +27,7 @@ from rankwright.pairwise.listwise import Listed, list_gradients
 from rankwright.pairwise.orderings import drawn_keys
 from rankwright.pairwise.weightings import Weigh, alike, lambda_loss, swap_gains
 from rankwright.runtime.errors import InputError
-from rankwright.scorers.forest import ForestScorer, Link
+from rankwright.scorers.forest import Link
 
 WEIGHTINGS: dict[str, Weigh] = {"lambda": swap_gains, "lambdaloss": lambda_loss, "ranknet": alike}
 LOSSES = (*WEIGHTINGS, "xendcg")
@@ -64,13 +66,22 @@ class LambdaMART(TreeParameters, Ranker):
     paper = "2010"
     needs_swap_gains = True
 
-    def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
+    def _fit(
+        self,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        progress: Any = None,
+        base: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = EVERY,
+        measure_train: bool = False,
+    ) -> None:
         self._check()
         objective = CrossEntropy if self.loss == "xendcg" else MeasureLambdas
-        self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost_runs(
-            self, queries, valid, lambda run: objective(run, queries), progress
-        )
+        boost_runs(
+            self, queries, valid, lambda run: objective(run, queries), progress,
+            base=base, checkpoint=checkpoint, checkpoint_every=checkpoint_every, measure_train=measure_train,
+        )  # fmt: skip
 
     def _check(self) -> None:
         if self.mode not in ("default", "paper"):

@@ -25,14 +25,15 @@ from rankwright.learners.boosting import (
     Floats,
     Gradients,
     Objective,
-    TreeParameters,
     row_weights,
 )
+from rankwright.learners.checkpoints import EVERY
 from rankwright.learners.classes import Classes
 from rankwright.learners.runs import boost_runs
+from rankwright.learners.tree_parameters import TreeParameters
 from rankwright.measures import Measure
 from rankwright.runtime.errors import InputError
-from rankwright.scorers.forest import ForestScorer, Link
+from rankwright.scorers.forest import Link
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -56,7 +57,16 @@ class MART(TreeParameters, Ranker):
 
     paper = "2010"
 
-    def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
+    def _fit(
+        self,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        progress: Any = None,
+        base: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = EVERY,
+        measure_train: bool = False,
+    ) -> None:
         losses: dict[str, Callable[[MART, QuerySet], Objective]] = {
             "squared": Squared,
             "logistic": TwoClasses,
@@ -65,9 +75,13 @@ class MART(TreeParameters, Ranker):
         }
         if self.loss not in losses:
             raise InputError(f"loss is {self.loss!r}; it is {', '.join(losses)}")
+        if base is not None and self.loss == "multiclass":
+            raise InputError("a base has one score and loss='multiclass' several; choose another loss")
         objective = losses[self.loss](self, queries)
-        self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost_runs(self, queries, valid, lambda _: objective, progress)
+        boost_runs(
+            self, queries, valid, lambda _: objective, progress,
+            base=base, checkpoint=checkpoint, checkpoint_every=checkpoint_every, measure_train=measure_train,
+        )  # fmt: skip
 
 
 class Squared:

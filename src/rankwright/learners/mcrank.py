@@ -23,13 +23,14 @@ from rankwright.learners.boosting import (
     Floats,
     Gradients,
     Objective,
-    TreeParameters,
 )
+from rankwright.learners.checkpoints import EVERY
 from rankwright.learners.classes import Classes, weighted, whole_labels
 from rankwright.learners.runs import boost_runs
+from rankwright.learners.tree_parameters import TreeParameters
 from rankwright.measures import Measure
 from rankwright.runtime.errors import InputError
-from rankwright.scorers.forest import ForestScorer, Link
+from rankwright.scorers.forest import Link
 
 
 @dataclasses.dataclass(kw_only=True, eq=False, repr=False)
@@ -51,7 +52,15 @@ class McRank(TreeParameters, Ranker):
 
     paper = "2008"
 
-    def _fit(self, queries: QuerySet, valid: QuerySet | None, progress: Any = None) -> None:
+    def _fit(
+        self,
+        queries: QuerySet,
+        valid: QuerySet | None,
+        progress: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = EVERY,
+        measure_train: bool = False,
+    ) -> None:
         forms: dict[str, Callable[[QuerySet, bool], Objective]] = {
             "multiclass": Classes,
             "ordinal": Thresholds,
@@ -61,8 +70,10 @@ class McRank(TreeParameters, Ranker):
         if self.mode not in ("default", "paper"):
             raise InputError(f"mode is {self.mode!r}; it is 'default' or 'paper'")
         objective = forms[self.form](queries, self.mode == "paper")
-        self.scorer_: ForestScorer
-        self.scorer_, self.history_ = boost_runs(self, queries, valid, lambda _: objective, progress)
+        boost_runs(
+            self, queries, valid, lambda _: objective, progress,
+            checkpoint=checkpoint, checkpoint_every=checkpoint_every, measure_train=measure_train,
+        )  # fmt: skip
 
 
 class Thresholds:

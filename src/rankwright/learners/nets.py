@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
+from rankwright.learners.adaptation import base_scorer, base_scores
 from rankwright.learners.base import Ranker, generator, judge
 from rankwright.networks.forward import ONE, Counts, Singles
 from rankwright.networks.net import Floats, Net, layers, n_weights, net, net_types, random_weights
@@ -179,7 +180,7 @@ class NetTraining:
     ):
         self.learner, self.queries, self.offset = learner, queries, offset
         self.base = None if base is None else base_scorer(base, queries)
-        self.begun = self.base_scores(queries)
+        self.begun = base_scores(self.base, queries)
         self.descent = Descent.of(learner)
         self.random = generator(learner.random_state)
         start = start_of(learner.init)
@@ -199,7 +200,7 @@ class NetTraining:
         self._judged = None
         if valid is not None and valid.labels is not None:
             measured = judge(learner.selection_measure, valid)
-            self._judged = measured, panels_of(valid, self.transform), self.base_scores(valid)
+            self._judged = measured, panels_of(valid, self.transform), base_scores(self.base, valid)
 
     def run(
         self,
@@ -247,12 +248,6 @@ class NetTraining:
         score_groups(self.net.sizes, self.net.weights, *panels, out)
         return out
 
-    def base_scores(self, queries: QuerySet) -> Floats:
-        """What the base makes of some queries, by stored row; 0 where there is none."""
-        if self.base is None:
-            return np.zeros(len(queries))
-        return queries.in_stored_order(self.base.predict(queries))
-
     def _random_weights(self) -> Floats:
         return random_weights(self.sizes, self._how, self.random)
 
@@ -283,18 +278,6 @@ def hidden_layers(hidden: Any) -> tuple[int, ...]:
                 f"hidden is {hidden!r}; give 0 for a linear net, a number of units, or one number a layer"
             )
     return tuple(int(size) for size in given)
-
-
-def base_scorer(base: Any, queries: QuerySet) -> Scorer:
-    """The scorer of ``base=`` as it was given, refused where it does not fit the data."""
-    scorer = getattr(base, "scorer_", base)
-    if not isinstance(scorer, Scorer):
-        raise InputError(f"base is {base!r:.60}; give a fitted learner or a scorer")
-    if scorer.n_features != queries.n_features:
-        raise InputError(
-            f"base has {scorer.n_features} features and the data {queries.n_features}; give both the same"
-        )
-    return scorer
 
 
 def start_of(init: Any) -> Any:

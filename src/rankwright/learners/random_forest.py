@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker, check_whole, generator
-from rankwright.learners.boosting import nodes_of, row_weights
+from rankwright.learners.boosting import row_weights
+from rankwright.learners.forests import forest_of
 from rankwright.learners.nets import weights_of
 from rankwright.learners.rounds import Rounds
 from rankwright.measures import Measure
@@ -30,7 +31,6 @@ from rankwright.networks.training import Record
 from rankwright.pairwise.lambdas import Lambdas
 from rankwright.runtime.arrays import Floats, Singles
 from rankwright.runtime.errors import InputError
-from rankwright.scorers import ForestScorer
 from rankwright.trees.binning import Bins
 from rankwright.trees.grower import Grower, Shape
 from rankwright.trees.tree import Tree
@@ -89,7 +89,7 @@ class RandomForestRanker(Ranker):
             rounds.add({"leaves": len(trees[-1].values)}, lambda: held_scores, None)
         self.history_ = rounds.history
         about = self._about(queries, steps=len(trees))
-        self.scorer_ = ForestScorer(nodes_of(trees, 1, bins), start, queries.n_features, **about)
+        self.scorer_ = dataclasses.replace(forest_of(trees, start, bins), **about)
 
     def _shape(self, queries: QuerySet) -> Shape:
         third = max(1, round(queries.n_features / 3))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker, check_whole
-from rankwright.learners.boosting import nodes_of
+from rankwright.learners.forests import nodes_of
 from rankwright.learners.nets import weights_of
 from rankwright.learners.rounds import Rounds
 from rankwright.measures import Measure

@@ -1,18 +1,28 @@
-"""Several runs of boosting that differ by chance alone, averaged into one forest."""
+"""A training from its first step to its last: runs, checkpoints, going on, and ending before its time.
+
+Runs differ by chance alone and are averaged into one forest.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from rankwright.data import QuerySet
-from rankwright.learners.boosting import Objective, boost, has_chance
+from rankwright.learners.adaptation import base_scorer
+from rankwright.learners.boosting import Objective, Record, Run, Training, has_chance
+from rankwright.learners.checkpoints import EVERY, Checkpoint
+from rankwright.learners.forests import averaged
 from rankwright.runtime.errors import InputError
-from rankwright.scorers.forest import ForestScorer
+from rankwright.runtime.interrupts import interrupts_deferred
+from rankwright.scorers import Scorer, Sum
+
+Progress = Callable[[Record], None]
 
 
 def boost_runs(
@@ -20,25 +30,99 @@ def boost_runs(
     queries: QuerySet,
     valid: QuerySet | None,
     objective_of: Callable[[Any], Objective],
-    progress: Callable[[dict[str, Any]], None] | None = None,
-) -> tuple[ForestScorer, list[dict[str, Any]]]:
-    """Boost as often as ``n_runs`` says: the scorer, and a record of each step of each run.
+    progress: Progress | None = None,
+    *,
+    base: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int = EVERY,
+    measure_train: bool = False,
+) -> None:
+    """Boost as often as ``n_runs`` says, and leave the learner with its scorer and history.
 
     Each run has a random state of its own, which no other random state of the learner has. With ``valid``
-    each run ends with its own best step.
+    each run ends with its own best step. What ``fit`` takes besides stands with ``TreeParameters``.
     """
+    goes_on = learner.warm_start and hasattr(learner, "_runs")
+    if base is None and goes_on:
+        base = learner._base
+    began_from = None if base is None else base_scorer(base, queries)
+    book = None
+    earlier: list[Run] = learner._runs if goes_on else []
+    if goes_on and learner._base is not began_from:
+        raise InputError("the trees that there are stand on another base; give fit the same base= or none")
+    if checkpoint is not None:
+        book = Checkpoint(checkpoint, checkpoint_every, learner, queries, valid, began_from)
+        earlier = book.read() or earlier
+    refuse_fewer(learner, earlier)
+    trainings: list[Training] = []
+    interrupted = False
+    try:
+        for own, objective in members(learner, objective_of):
+            number = len(trainings)
+            training = Training(
+                own, queries, valid, objective,
+                base=began_from,
+                earlier=earlier[number] if number < len(earlier) else None,
+                measure_train=measure_train,
+                marks={"run": number + 1} if learner.n_runs > 1 else None,
+            )  # fmt: skip
+            trainings.append(training)
+            if not carry_on(trainings, progress, book):
+                break
+    except KeyboardInterrupt:
+        interrupted = True
+    leave(learner, queries, [each for each in trainings if each.n_steps], began_from, book, interrupted)
+
+
+def carry_on(trainings: list[Training], progress: Progress | None, book: Checkpoint | None) -> bool:
+    """Make the steps of the last run; False where ``progress`` ends the training."""
+    training = trainings[-1]
+    while not training.is_done:
+        with interrupts_deferred():  # the threads that grow a tree wait for each other
+            record = training.step()
+        if book is not None and training.n_steps % book.every == 0:
+            book.write([each.run() for each in trainings])
+        try:
+            if progress is not None:
+                progress(record)
+        except StopIteration:
+            return False
+    return True
+
+
+def leave(
+    learner: Any,
+    queries: QuerySet,
+    trainings: list[Training],
+    base: Scorer | None,
+    book: Checkpoint | None,
+    interrupted: bool,
+) -> None:
+    """Leave the learner with the scorer of all runs; and let an interrupt go on."""
+    if not trainings:
+        raise KeyboardInterrupt
+    runs = [training.run() for training in trainings]
+    if book is not None:
+        book.write(runs)
+    forests = [training.scorer() for training in trainings]
+    about = learner._about(queries, steps=sum(training.best + 1 for training in trainings))
+    if interrupted:
+        about["training"]["interrupted"] = True
+    forest = forests[0] if learner.n_runs == 1 else averaged(forests)
+    learner.scorer_ = dataclasses.replace(forest, **about) if base is None else Sum([base, forest], **about)
+    learner.history_ = [record for run in runs for record in run.history]
+    learner._runs, learner._base = runs, base
+    if interrupted:
+        raise KeyboardInterrupt(f"after {len(learner.history_)} steps, whose trees are kept")
+
+
+def members(learner: Any, objective_of: Callable[[Any], Objective]) -> Iterator[tuple[Any, Objective]]:
+    """The learner of each run, and what it boosts."""
     if not isinstance(learner.n_runs, int | np.integer) or learner.n_runs < 1:
         raise InputError(f"n_runs is {learner.n_runs!r}; it is a whole number of at least 1")
     if learner.n_runs == 1:
-        return boost(learner, queries, valid, objective_of(learner), progress)
-    scorers: list[ForestScorer] = []
-    records: list[dict[str, Any]] = []
-
-    def told(record: dict[str, Any]) -> None:
-        record["run"] = len(scorers) + 1
-        if progress is not None:
-            progress(record)
-
+        yield learner, objective_of(learner)
+        return
     for run in range(learner.n_runs):
         own = clone(learner).set_params(random_state=learner.random_state * learner.n_runs + run)
         objective = objective_of(own)
@@ -47,31 +131,14 @@ def boost_runs(
                 f"n_runs is {learner.n_runs}, and nothing is left to chance, so that all runs would be "
                 "alike; set query_subsample, features_per_node or another parameter that draws, or n_runs=1"
             )
-        scorer, history = boost(own, queries, valid, objective, told)
-        scorers.append(scorer)
-        records += history
-    about = learner._about(queries, steps=sum(scorer.training["steps"] for scorer in scorers))
-    return dataclasses.replace(averaged(scorers), **about), records
+        yield own, objective
 
 
-def averaged(scorers: Sequence[ForestScorer]) -> ForestScorer:
-    """The mean of forests of the same features, categories and outputs, as one forest of all their trees."""
-    forests = [scorer.trees for scorer in scorers]
-    joined: dict[str, Any] = {}
-    for name in forests[0]._fields:
-        arrays = [getattr(trees, name) for trees in forests]
-        if name in ("first_node", "first_leaf"):
-            ends = np.cumsum([0, *(array[-1] for array in arrays)])
-            arrays = [array[1:] + end for array, end in zip(arrays, ends[:-1], strict=True)]
-            joined[name] = np.concatenate([[0], *arrays])
-        elif name == "category_set":
-            sets = np.cumsum([0, *(len(trees.sets) for trees in forests)])
-            moved = [np.where(array >= 0, array + at, -1) for array, at in zip(arrays, sets, strict=False)]
-            joined[name] = np.concatenate(moved).astype(np.int32)
-        elif name in ("first_code", "codes"):
-            joined[name] = arrays[0].copy()
-        else:
-            joined[name] = np.concatenate(arrays)
-    joined["values"] = joined["values"] / len(scorers)
-    start = np.mean([scorer.start for scorer in scorers], axis=0)
-    return dataclasses.replace(scorers[0], trees=forests[0]._replace(**joined), start=start)
+def refuse_fewer(learner: Any, earlier: list[Run]) -> None:
+    """Refuse to go on where there is more than is asked for."""
+    steps = max((len(run.history) for run in earlier), default=0)
+    if len(earlier) > learner.n_runs or steps > learner.n_estimators:
+        raise InputError(
+            f"there are {steps} steps and {len(earlier)} runs already, more than n_estimators="
+            f"{learner.n_estimators} and n_runs={learner.n_runs} ask for; raise these, or begin anew"
+        )

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwright.runtime.arrays import Floats
+from rankwright.runtime.arrays import Floats, Singles
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.threads import in_chunks
 from rankwright.scorers.arrays import StoredArrays
@@ -35,12 +35,14 @@ class ForestScorer(Scorer):
     """Trees whose values add up. Made by the tree learners; ``trees`` holds one array a field of ``Nodes``.
 
     ``start[o]`` is what output o begins with. Missing values and categories go where training sent them.
+    ``gains`` is by how much each node's split lowered what its tree was grown to lower, where that is known.
     """
 
     trees: Nodes
     start: Floats
     n_features: int = 0
     link: Link = "identity"
+    gains: Singles | None = None
 
     kind: ClassVar[str] = "forest"
     rows_at_once: ClassVar[int | None] = None
@@ -48,6 +50,8 @@ class ForestScorer(Scorer):
     def __post_init__(self) -> None:
         for array in (*self.trees, self.start):
             array.flags.writeable = False
+        if self.gains is not None:
+            self.gains.flags.writeable = False
         super().__post_init__()
 
     @property
@@ -61,13 +65,32 @@ class ForestScorer(Scorer):
             raise InputError(f"there are no {n_trees} trees; give a number of at least 0")
         n = min(n_trees, self.n_trees)
         nodes, leaves = self.trees.first_node[n], self.trees.first_leaf[n]
+        sets = int(self.trees.category_set[:nodes].max(initial=-1)) + 1
         kept = self.trees._replace(
             first_node=self.trees.first_node[: n + 1],
             first_leaf=self.trees.first_leaf[: n + 1],
             values=self.trees.values[:leaves],
+            sets=self.trees.sets[:sets],
             **{name: getattr(self.trees, name)[:nodes] for name in _BY_NODE},
         )
-        return dataclasses.replace(self, trees=kept)
+        return dataclasses.replace(self, trees=kept, gains=None if self.gains is None else self.gains[:nodes])
+
+    def importance(self, by: Literal["gain", "splits"] = "gain") -> Floats:
+        """What each feature is worth to the trees: what its splits gained in all, or how many there are.
+
+        >>> import rankwright as rw
+        >>> data = rw.synthetic.random_net(20, 20, 5, random_state=1)
+        >>> forest = rw.MART(n_estimators=2, max_leaf_nodes=3).fit(data).scorer_
+        >>> forest.importance("splits")
+        array([0., 2., 0., 0., 2.])
+        """
+        if by not in ("gain", "splits"):
+            raise InputError(f"by is {by!r}; it is 'gain' or 'splits'")
+        if by == "splits":
+            return np.bincount(self.trees.feature, minlength=self.n_features).astype(np.float64)
+        if self.gains is None:
+            raise InputError("these trees do not tell what their splits gained; ask by='splits'")
+        return np.bincount(self.trees.feature, self.gains, minlength=self.n_features).astype(np.float64)
 
     def _score(self, values: NDArray[np.floating]) -> Floats:
         X = np.ascontiguousarray(values, np.float32)
@@ -95,8 +118,10 @@ class ForestScorer(Scorer):
         return pack(self.trees), np.unique(self.trees.feature), bits_of_numbers(most)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The trees' arrays, what they start from, and the link."""
-        return {**self.trees._asdict(), "start": self.start, "link": np.array(_LINKS.index(self.link))}
+        """The trees' arrays, what they start from, the link, and the splits' gains where they are known."""
+        link = np.array(_LINKS.index(self.link))
+        gains = {} if self.gains is None else {"gains": self.gains}
+        return {**self.trees._asdict(), "start": self.start, "link": link, **gains}
 
     @classmethod
     def from_arrays(cls, stored: StoredArrays, n_features: int, **about: Any) -> Self:
@@ -120,11 +145,22 @@ class ForestScorer(Scorer):
         link = int(stored.take("link", np.int64, ()))
         if not 0 <= link < len(_LINKS):
             raise InputError(f"its link is {link}; this version knows 0 to {len(_LINKS) - 1}")
-        return cls(trees, start, n_features, link=_LINKS[link], **about)
+        gains = _gains(stored, len(trees.feature))
+        return cls(trees, start, n_features, link=_LINKS[link], gains=gains, **about)
 
 
 _LINKS: tuple[Link, ...] = ("identity", "expectation", "ordinal")
 _BY_NODE = ("feature", "threshold", "missing_left", "category_set", "left", "right")
+
+
+def _gains(stored: StoredArrays, n_nodes: int) -> Singles | None:
+    """What the splits gained; older files do not tell."""
+    if stored.shape("gains") is None:
+        return None
+    gains = stored.take("gains", np.float32, (n_nodes,))
+    if not (np.isfinite(gains) & (gains >= 0)).all():
+        raise InputError("its array 'gains' holds numbers that no split gains")
+    return gains
 
 
 def linked(out: Floats, link: Link) -> Floats:
