@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.cli.conftest import Run
 import rankwright as rw
 from rankwright import learners
 from rankwright.cli.train import read_value
+from rankwright.learners.mart import Squared
 
 QUICK = {"n_estimators": 2, "min_samples_leaf": 2, "epochs": 2, "max_iter": 3}
 
@@ -61,6 +63,50 @@ def test_preferences_in_the_place_of_labels(folder: Path, run: Run) -> None:
     assert np.array_equal(rw.load(folder / "m.rw").predict(queries), expected)
 
 
+def test_a_base_and_a_checkpoint(folder: Path, run: Run) -> None:
+    data, model, kept = folder / "data.txt", folder / "m.rw", folder / "kept.ckpt"
+    arguments = [
+        "train",
+        "lambdamart",
+        data,
+        "--set=min_samples_leaf=2",
+        "--base",
+        folder / "good.rw",
+        "-o",
+        model,
+    ]
+    assert run(*arguments, "--set=n_estimators=4").exit_code == 0
+    whole = model.read_bytes()
+    assert run(*arguments, "--set=n_estimators=2", "--checkpoint", kept).exit_code == 0
+    told = json.loads(run(*arguments, "--set=n_estimators=4", "--checkpoint", kept, "--json").stdout)
+    assert model.read_bytes() == whole
+    assert isinstance(rw.load(model), rw.Sum) and told["steps"] == 4
+    assert sum(told["importance"].values()) == pytest.approx(1) and len(told["importance"]) == 3
+    assert ["seconds" in record for record in told["history"]] == [False, False, True, True]
+    refused = run(*arguments, "--set=n_estimators=4", "--set=sigma=2", "--checkpoint", kept)
+    assert refused.exit_code == 1 and "sigma = 1.0, and here it is 2" in refused.stderr
+
+
+def test_interrupted_training_leaves_its_model(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gradients = Squared.gradients
+
+    def interrupted(self: Any, scores: Any, step: int) -> Any:
+        if step == 2:
+            signal.raise_signal(signal.SIGINT)
+        return gradients(self, scores, step)
+
+    monkeypatch.setattr(Squared, "gradients", interrupted)
+    arguments = ["train", "mart", folder / "data.txt", "--set=min_samples_leaf=2", "-o", folder / "m.rw"]
+    result = run(*arguments)
+    assert result.exit_code == 130
+    assert result.stdout.startswith("MART of 3 steps written to ")
+    assert result.stdout.endswith("interrupted: the model is that of the steps so far\n")
+    assert rw.load(folder / "m.rw").training["interrupted"] is True
+    assert json.loads(run(*arguments, "--json").stdout)["interrupted"] is True
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -92,7 +138,10 @@ def test_values_of_settings(text: str, value: Any) -> None:
         (["ranknet", "data.txt", "-m", "ndgc"], 1, "did you mean"),
         (["ranknet", "data.txt", "--preferences", "bad.txt"], 1, "bad.txt, line 2"),
         (["ranknet", "data.txt", "--preferences", "far.txt"], 1, "no document 99"),
-        (["lambdarank", "data.txt", "--preferences", "bad.txt"], 2, "learns from labels"),
+        (["ranknet", "data.txt", "--checkpoint", "c.ckpt"], 2, "ranknet takes no --checkpoint"),
+        (["mcrank", "data.txt", "--base", "good.rw"], 2, "mcrank takes no --base"),
+        (["lambdamart", "data.txt", "--base", "nowhere.rw"], 1, "nowhere.rw"),
+        (["lambdarank", "data.txt", "--preferences", "bad.txt"], 2, "it learns from labels"),
     ],
 )
 def test_what_goes_wrong(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rankwright.learners.base import Ranker
 
 STEPS = ("n_estimators", "epochs", "max_iter")
-CERTIFICATE = ("C", "gap", "flat", "left_out")
-"""What a max-margin learner's model tells of its training."""
+CERTIFICATE = ("C", "gap", "flat", "left_out", "interrupted")
+"""What a model may tell of its training."""
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -41,6 +41,12 @@ WORDS = {"none": None, "true": True, "false": False}
     help="A parameter of the learner; several times for several (see: rankwright learners LEARNER).",
 )
 @click.option("--preferences", metavar="FILE", help="Train on pairs: lines of better, worse[, probability].")
+@click.option("--base", metavar="MODEL", help="A model whose scores training begins from; their sum is left.")
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    help="Where boosted trees are kept every ten steps; if it is there, training goes on from it.",
+)
 @click.option("--output", "-o", required=True, metavar="FILE", help="Where to write the model.")
 @options.scattered
 @options.as_json
@@ -52,6 +58,8 @@ def command(
     measure: str | None,
     settings: tuple[str, ...],
     preferences: str | None,
+    base: str | None,
+    checkpoint: str | None,
     output: str,
     scattered: bool,
     as_json: bool,
@@ -65,14 +73,23 @@ def command(
     rankwright train lambdarank train.txt -m map --set hidden=0 -o line.rw
 
     A line of --preferences names two rows of DATA, counted from 0, the better one first, and may tell the
-    probability that it is better.
+    probability that it is better. Where Ctrl-C ends the training of boosted trees, those so far are written.
     """
     ranker = made(learner, measure, settings)
-    extra = {} if preferences is None else {"preferences": read_preferences(preferences, learner, ranker)}
+    refuse_untaken(ranker, learner, preferences=preferences, base=base, checkpoint=checkpoint)
+    extra: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint}
+    if preferences is not None:
+        extra["preferences"] = read_preferences(preferences)
+    if base is not None:
+        extra["base"] = rw.load(base)
     queries = read_data(data, quiet, scattered=scattered)
     held_out = None if valid is None else read_data(valid, quiet, queries.n_features, scattered)
-    with training(ranker, quiet) as told:
-        ranker.fit(queries, valid=held_out, progress=told, **extra)
+    try:
+        with training(ranker, quiet) as told:
+            ranker.fit(queries, valid=held_out, progress=told, **extra)
+    except KeyboardInterrupt:
+        if not hasattr(ranker, "scorer_"):
+            raise
     ranker.save(output)
     found = {
         "learner": type(ranker).__name__,
@@ -85,9 +102,12 @@ def command(
     }
     if as_json:
         history = [{name: shown(value) for name, value in record.items()} for record in ranker.history_]
-        show_json({**{name: shown(value) for name, value in found.items()}, "history": history})
+        plain = {name: shown(value) for name, value in found.items()}
+        show_json({**plain, **importance(ranker), "history": history})
     else:
         show(found)
+    if "interrupted" in found:
+        click.get_current_context().exit(130)
 
 
 def made(learner: str, measure: str | None, settings: tuple[str, ...]) -> Ranker:
@@ -144,12 +164,28 @@ def training(ranker: Ranker, quiet: bool) -> Iterator[Any]:
         yield told
 
 
-def read_preferences(path: str, learner: str, ranker: Ranker) -> list[tuple[float, ...]]:
-    """Rows of numbers, two to four a line, apart by blanks or commas."""
+def refuse_untaken(ranker: Ranker, learner: str, **given: str | None) -> None:
+    """Refuse what this learner's ``fit`` does not take."""
     import inspect
 
-    if "preferences" not in inspect.signature(ranker._fit).parameters:
-        raise click.UsageError(f"{learner} learns from labels, not from --preferences")
+    known = inspect.signature(ranker._fit).parameters
+    for name, value in given.items():
+        if value is not None and name not in known:
+            instead = ", it learns from labels" * (name == "preferences")
+            raise click.UsageError(f"{learner} takes no --{name}{instead}")
+
+
+def importance(ranker: Ranker) -> dict[str, Any]:
+    """What each feature is worth to boosted trees; nothing for other learners."""
+    if not hasattr(type(ranker), "feature_importances_"):
+        return {}
+    names = ranker.scorer_.feature_names or range(ranker.n_features_in_)
+    shares = getattr(ranker, "feature_importances_").tolist()  # noqa: B009 (not all rankers have it)
+    return {"importance": {str(name): share for name, share in zip(names, shares, strict=True)}}
+
+
+def read_preferences(path: str) -> list[tuple[float, ...]]:
+    """Rows of numbers, two to four a line, apart by blanks or commas."""
     rows = []
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
         cells = line.partition("#")[0].replace(",", " ").split()
@@ -182,5 +218,7 @@ def show(found: dict[str, Any]) -> None:
     if "gap" in found:
         flat = "; w = 0 is as good, so that this is where the risk falls at first" * found["flat"]
         click.echo(f"C={found['C']:g}: relative duality gap {found['gap']:.2g}{flat}")
+    if "interrupted" in found:
+        click.echo("interrupted: the model is that of the steps so far")
     if found.get("left_out"):
         click.echo(f"left out: {found['left_out']:,} queries without good or without bad documents")

@@ -25,6 +25,7 @@ from rankwright.learners.boosting import row_weights
 from rankwright.learners.forests import forest_of
 from rankwright.learners.nets import weights_of
 from rankwright.learners.rounds import Rounds
+from rankwright.learners.tree_parameters import TreeParameters
 from rankwright.measures import Measure
 from rankwright.measures.lists import Lists
 from rankwright.networks.training import Record
@@ -63,6 +64,7 @@ class RandomForestRanker(Ranker):
     n_jobs: int | None = None
 
     paper = "Breiman 2001"
+    feature_importances_ = TreeParameters.feature_importances_
 
     def _fit(
         self, queries: QuerySet, valid: QuerySet | None, progress: Callable[[Record], None] | None = None

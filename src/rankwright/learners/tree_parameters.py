@@ -72,7 +72,8 @@ class TreeParameters:
         array([0.  , 0.25, 0.  , 0.  , 0.75])
         """
         scorer = self._fitted()  # type: ignore[attr-defined]
-        gains: Floats = (*scorer.members, scorer)[-1 - bool(scorer.members)].importance("gain")
+        forest = scorer.members[-1] if scorer.members else scorer  # behind a base
+        gains: Floats = forest.importance("gain")
         return gains / max(gains.sum(), np.finfo(float).tiny)
 
 
