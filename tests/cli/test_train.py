@@ -168,5 +168,9 @@ def test_max_margin_learners_tell_their_certificate(folder: Path, run: Run) -> N
     for name in ("svm-map", "svm-ndcg", "svm-ndcg-nc", "svm-mrr", "svm-auc", "svm-combo", "dorm", "ranksvm"):
         result = run("train", name, folder / "more.txt", "--set=C=1", "-o", folder / "model.rw")
         assert result.exit_code == 0 and "C=1: relative duality gap " in result.stdout
-        assert ("left out: " in result.stdout) == (name != "ranksvm")
+        assert "left out: " in result.stdout and "whose documents are all of one kind" in result.stdout
+        assert ("trained for " in result.stdout) == (name != "ranksvm")
     assert rw.load(folder / "model.rw").training["gap"] <= 1e-3
+    settings = ("--set=C=1", "--set=criteria=map po,mrr@10 mrr 0.5")
+    result = run("train", "svm-combo", folder / "more.txt", *settings, "-o", folder / "model.rw")
+    assert "map with PartialOrder(averaged=True), rr@10 with FirstGood(); good from 1 on" in result.stdout

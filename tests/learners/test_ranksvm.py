@@ -69,6 +69,12 @@ def test_millions_of_pairs():
     assert min(w[:2]) > 5 * abs(w[2:]).max()
 
 
+def test_queries_without_pairs_are_counted():
+    X, y, qid = data()
+    y[:7] = 1
+    assert RankSVM().fit(X, y, qid=qid).scorer_.training["left_out"] == 1
+
+
 def test_a_path_over_C_keeps_the_best_on_valid():
     X, y, qid = data(12, 10)
     valid = data(6, 10, seed=5)

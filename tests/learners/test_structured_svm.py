@@ -1,7 +1,11 @@
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from tests.naive import margins as naive
+from tests.naive import measures as naive_measures
+from tests.naive import structured as naive_structured
 
 import rankwright as rw
 from rankwright.data import QuerySet
@@ -25,7 +29,7 @@ def data(queries=8, documents=9, seed=0, noise=0.7):
 def planes(queries, measure, feature_map):
     lists = Lists(queries.labels, queries.offsets)
     oracle = worst_orderings(measure, feature_map, lists)
-    return Planes(oracle, queries.features.copy(), queries, query_shares(queries, oracle), 1)
+    return Planes(oracle, queries.features.copy(), queries, query_shares(queries, [oracle]), 1)
 
 
 def losses(queries, measure, scores):
@@ -45,6 +49,45 @@ def test_svmauc_reaches_the_optimum_of_a_general_solver(solver, C):
     assert best <= ranker.certificate_["primal"] * (1 + 1e-9)
     assert ranker.certificate_["primal"] == pytest.approx(best, rel=1.1e-4)
     assert ranker.certificate_["dual"] <= best * (1 + 1e-6)
+
+
+NAIVE = {
+    "auc po": (naive_structured.partial_order, naive_measures.auc()),
+    "map po": (naive_structured.partial_order, naive_measures.average_precision()),
+    "ndcg po": (naive_structured.partial_order, naive_measures.ndcg()),
+    "ndcg dorm": (naive_structured.decay, naive_measures.ndcg()),
+    "mrr po": (naive_structured.partial_order, naive_measures.reciprocal_rank()),
+    "mrr mrr": (naive_structured.first_good, naive_measures.reciprocal_rank()),
+}
+
+
+def all_planes(queries, criterion):
+    """Δ and δφ of every permutation of each query's documents."""
+    phi, measured = NAIVE[criterion]
+    losses, vectors = [], []
+    for a, b in itertools.pairwise(queries.offsets):
+        good = tuple(label > 0 for label in queries.labels[a:b])
+        _, loss, difference = naive_structured.worst(
+            good, np.zeros(b - a), phi, lambda ranked: measured(ranked, ranked, None)
+        )
+        losses.append(loss)
+        vectors.append(difference @ queries.features[a:b].astype(float))
+    return np.array(losses), np.array(vectors)
+
+
+@pytest.mark.parametrize(
+    "criteria", [*([name] for name in NAIVE), ["map po", "mrr mrr"], ["ndcg dorm", "auc po"]], ids=str
+)
+@pytest.mark.parametrize("slacks", ["separate", "shared"])
+def test_the_optimum_over_all_permutations(criteria, slacks):
+    """Equation 1, and both forms of section 3.7, with every constraint written out for a general solver."""
+    queries, C = data(3, 5, noise=0.3), 5.0
+    found = [all_planes(queries, criterion) for criterion in criteria]
+    axis = 0 if slacks == "separate" else 1
+    losses, vectors = (np.concatenate(parts, axis=axis) for parts in zip(*found, strict=True))
+    best = naive.planes_optimum(losses, vectors, np.full(len(losses), 1 / 3), C)
+    ranker = rw.SVMCombo(criteria=criteria, slacks=slacks, C=C, scaling=None, tol=1e-6).fit(queries)
+    assert ranker.certificate_["primal"] == pytest.approx(best, rel=3e-6)
 
 
 @pytest.mark.parametrize("kind", NAMED)
@@ -96,6 +139,33 @@ def test_losses_that_have_a_C_each():
     both = [("map", "po"), ("map", "po")]
     shared = rw.SVMCombo(criteria=both, slacks="shared", C=5.0).fit(queries).certificate_["primal"]
     assert shared == pytest.approx(alone, rel=1e-3)
+
+
+@pytest.mark.parametrize("slacks", ["separate", "shared"])
+def test_losses_that_leave_out_other_queries_come_in_any_order(slacks):
+    """Graded gains train on a query of labels 1 and 2, which holds no bad document for MAP."""
+    queries = data(6)
+    labels = np.array(queries.labels)
+    labels[:18] = 1 + (np.arange(18) % 3 == 0)
+    graded = queries._with(labels=labels)
+    criteria = [("ndcg@10", "dorm"), ("map", "po")]
+    made = lambda criteria: rw.SVMCombo(criteria=criteria, slacks=slacks, C=5.0, tol=1e-6)  # noqa: E731
+    one, other = made(criteria).fit(graded), made(criteria[::-1]).fit(graded)
+    assert one.certificate_["primal"] == pytest.approx(other.certificate_["primal"], rel=2e-6)
+    assert one.scorer_.training["left_out"] == other.scorer_.training["left_out"] == 0
+    if slacks == "separate":  # each loss is a mean over its own queries
+        twice = made([("map", "po"), ("map", "po")]).fit(graded).certificate_["primal"]
+        alone = rw.SVMMAP(C=10.0, tol=1e-6).fit(graded)
+        assert twice == pytest.approx(alone.certificate_["primal"], rel=2e-6)
+        assert alone.scorer_.training["left_out"] == 2
+
+
+def test_criteria_may_be_text():
+    given = rw.SVMCombo(criteria=[("map", "po"), ("auc", "po", 0.5)]).fit(data())
+    as_text = rw.SVMCombo(criteria=("map po", "auc po 0.5")).fit(data())
+    assert np.array_equal(given.scorer_.weights, as_text.scorer_.weights)
+    one = rw.SVMCombo(criteria="map po").fit(data())
+    assert np.array_equal(one.scorer_.weights, rw.SVMMAP().fit(data()).scorer_.weights)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +228,7 @@ def test_the_certificate_stands_in_the_model_file(tmp_path):
     assert training["C"] == 2.0 and training["gap"] <= 1e-3 and training["solver"] == "n-slack"
     last = ranker.history_[-1]
     assert {"step", "C", "primal", "dual", "gap", "ended"} <= set(last) and last["gap"] <= 1e-3
+    assert 0 < ranker.history_[0]["seconds"] <= last["seconds"]
 
 
 def test_a_path_over_C_with_scaling_within_queries():
@@ -168,6 +239,13 @@ def test_a_path_over_C_with_scaling_within_queries():
     assert ranker.score(valid) == pytest.approx(max(ends.values()))
     with pytest.raises(rw.InputError, match="depends on the query"):
         ranker.predict(valid.features)
+
+
+def test_a_path_over_C_needs_a_valid_that_tells_something():
+    train, blank = data(4), data(4)._with(labels=np.zeros(36))
+    with pytest.raises(rw.InputError, match="valid has no query of which map has a value"):
+        rw.SVMMAP(C=[1, 10]).fit(train, valid=blank)
+    assert np.isnan(rw.SVMMAP(C=1).fit(train, valid=blank).history_[-1]["valid"])
 
 
 def test_valid_sees_the_solution_that_is_kept():
@@ -220,7 +298,11 @@ def test_an_end_before_the_gap_is_a_warning():
         (rw.StructuredRanker(measure="map", feature_map="mrr"), "no worst ordering of"),
         (rw.StructuredRanker(feature_map="pairs"), "no feature map 'pairs'"),
         (rw.SVMCombo(criteria=[]), "criteria is empty"),
+        (rw.SVMCombo(criteria=None), "criteria is None"),
         (rw.SVMCombo(criteria=["map"]), "a criterion is 'map'"),
+        (rw.SVMCombo(criteria=[3]), "a criterion is 3"),
+        (rw.SVMCombo(criteria=["map po x"]), "factor of C in 'map po x' is 'x'"),
+        (rw.SVMMAP(threshold=0), "threshold is 0"),
         (rw.SVMCombo(criteria=[("map", "po", 0)]), "factor of C"),
         (rw.SVMCombo(criteria=[("map", "po", 2)], slacks="shared"), "share C"),
         (rw.SVMCombo(slacks="none"), "slacks is 'none'"),
@@ -229,6 +311,11 @@ def test_an_end_before_the_gap_is_a_warning():
 def test_refuses_what_it_cannot_use(ranker, message):
     with pytest.raises(rw.InputError, match=message):
         ranker.fit(data(2))
+
+
+def test_weights_that_are_all_zero_are_refused():
+    with pytest.raises(rw.InputError, match="have query_weight 0"):
+        rw.SVMMAP().fit(data(2), query_weight=np.zeros(2))
 
 
 def test_weights_of_documents_are_refused():

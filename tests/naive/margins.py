@@ -56,6 +56,26 @@ def hinge_optimum(differences, bounds):
     return -found.fun, found.x @ differences
 
 
+def planes_optimum(losses, vectors, shares, C):
+    """The least ½|w|² + C Σ r ξ over listed planes, by block, as one programme in (w, ξ) by SciPy's SLSQP."""
+    from scipy.optimize import minimize
+
+    n, planes = losses.shape
+    rows, bounds, d = vectors.reshape(n * planes, -1), losses.ravel(), vectors.shape[2]
+    of, costs = np.repeat(np.eye(n), planes, axis=0), C * np.asarray(shares)
+    above = {
+        "type": "ineq",
+        "fun": lambda z: rows @ z[:d] + of @ z[d:] - bounds,
+        "jac": lambda z: np.hstack([rows, of]),
+    }
+    found = minimize(
+        lambda z: (0.5 * z[:d] @ z[:d] + costs @ z[d:], np.append(z[:d], costs)),
+        np.append(np.zeros(d), np.full(n, losses.max())), jac=True, constraints=[above],
+        bounds=[(None, None)] * d + [(0, None)] * n, options={"ftol": 1e-12, "maxiter": 500},
+    )  # fmt: skip
+    return found.fun
+
+
 def hinge_losses(scores, labels, weights, squared):
     """Σ over pairs of w_i w_j h (or h²), its slope by each score, and the weight of pairs with h > 0."""
     total, violated, slopes = 0.0, 0.0, np.zeros(len(scores))

@@ -52,11 +52,14 @@ def first_good(good: Sequence[bool], order: Sequence[int]) -> list[float]:
     return phi
 
 
-def decay(good: Sequence[bool], order: Sequence[int], until: int | None = None) -> list[float]:
-    """Equation 6 with A(r) = 1/√(r + 1), 0 from a rank on."""
+def decay(
+    good: Sequence[bool], order: Sequence[int], until: int | None = None, by: Sequence[float] | None = None
+) -> list[float]:
+    """Equation 6 with A(r) = 1/√(r + 1), 0 from a rank on; or A by a list."""
     phi = [0.0] * len(good)
     for r, document in enumerate(order):
-        phi[document] = 0.0 if until is not None and r >= until else 1.0 / math.sqrt(r + 1)
+        a = 1.0 / math.sqrt(r + 1) if by is None else (*by, *[0.0] * len(good))[r]
+        phi[document] = 0.0 if until is not None and r >= until else a
     return phi
 
 

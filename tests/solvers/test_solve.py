@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from tests.naive import margins as naive
 
 import rankwright as rw
@@ -49,18 +48,6 @@ def listed(seed, blocks=3, planes=5, features=2):
     )  # fmt: skip
 
 
-def epigraph_optimum(problem, C):
-    """The same as one programme in (w, ξ), by scipy's SLSQP."""
-    d, n = problem.n_features, len(problem.shares)
-    vectors, losses = problem.vectors.reshape(-1, d), problem.losses.ravel()
-    of = np.repeat(np.eye(n), problem.losses.shape[1], axis=0)
-    fun = lambda z: 0.5 * z[:d] @ z[:d] + C * problem.shares @ z[d:]  # noqa: E731
-    above = {"type": "ineq", "fun": lambda z: vectors @ z[:d] + of @ z[d:] - losses}
-    start = np.append(np.zeros(d), np.ones(n))
-    bounds = [(None, None)] * d + [(0, None)] * n
-    return minimize(fun, start, constraints=[above], bounds=bounds, options={"ftol": 1e-12}).fun
-
-
 @all_solvers
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_reaches_the_optimum_of_a_general_solver(solver, C):
@@ -81,7 +68,8 @@ def test_planes_in_a_list(solver, seed):
     problem = listed(seed)
     found = solve(problem, 5.0, solver=solver, tol=1e-6)
     assert not found.message
-    assert found.primal == pytest.approx(epigraph_optimum(problem, 5.0), rel=2e-6)
+    best = naive.planes_optimum(problem.losses, problem.vectors, problem.shares, 5.0)
+    assert found.primal == pytest.approx(best, rel=2e-6)
 
 
 @all_solvers
@@ -121,7 +109,7 @@ def test_where_zero_is_as_good_the_answer_lies_where_the_risk_falls_at_first(sol
     losses, vectors = np.array([[1.0, 0.9999]]), np.array([[[1.0, 2.0], [-30.0, -60.0]]])
     found = solve(Listed(losses, vectors, [1.0]), 10.0, solver=solver)
     assert found.flat and found.weights[1] == 2 * found.weights[0] != 0 and found.relative_gap <= 1e-3
-    least = epigraph_optimum(Listed(losses, vectors, [1.0]), 10.0)
+    least = naive.planes_optimum(losses, vectors, np.ones(1), 10.0)
     assert found.dual <= least * (1 + 1e-9) <= found.primal * (1 + 1e-9)
     assert not solve(auc(), 10.0, solver=solver).flat
 

@@ -61,9 +61,16 @@ def test_decays() -> None:
         ({"by": [-1.0]}, "negative"),
         ({"by": lambda ranks: 1.0}, "no finite number a rank"),
         ({"by": [np.inf]}, "no finite number"),
+        ({"by": 3}, "it is 3"),
+        ({"by": lambda ranks: 1 / 0}, "ZeroDivisionError"),
         ({"until": 0}, "until is 0"),
+        ({"until": 1.5}, "until is 1.5"),
+        ({"until": True}, "until is True"),
     ):
         with pytest.raises(InputError, match=words):
             Decay(**decay)
+    assert repr(Decay(by=np.ones_like)) == "Decay(until=None, by=ones_like)"
+    with pytest.raises(InputError, match="no feature map"):
+        feature_map(["po"])  # type: ignore[arg-type]
     with pytest.raises(NotImplementedError):
         FeatureMap().coefficients(np.array([True]), np.array([0]))

@@ -30,7 +30,18 @@ def one_query(labels: Any) -> Lists:
 @settings(max_examples=20)
 @given(drawn=documents, size=st.sampled_from([0.1, 1.0]))
 def test_all_permutations(k: int | None, decay: Decay, drawn: Any, size: float) -> None:
-    labels, scores = tuple(label for label, _ in drawn), size * np.array([score for _, score in drawn])
+    labels = tuple(label for label, _ in drawn)
+    assert_worst(k, decay, labels, size * np.array([score for _, score in drawn]))
+
+
+@pytest.mark.parametrize(("k", "decay"), [(None, Decay()), (3, Decay()), (3, Decay(until=2))])
+def test_all_permutations_of_seven_documents(k: int | None, decay: Decay) -> None:
+    random = np.random.default_rng(7)
+    for size in (0.1, 0.5, 2.0):
+        assert_worst(k, decay, (2, 0, 1, 0, 3, 1, 0), size * random.normal(size=7))
+
+
+def assert_worst(k: int | None, decay: Decay, labels: Any, scores: Any) -> None:
     oracle = worst_orderings("ndcg" if k is None else f"ndcg@{k}", decay, one_query(labels))
     (loss,), coefficients = oracle.at(scores)
     value = naive_measures.ndcg()
@@ -46,9 +57,10 @@ def test_all_permutations(k: int | None, decay: Decay, drawn: Any, size: float) 
 
 
 @pytest.mark.parametrize("text", ["ndcg", "ndcg@10(discount=letor)"])
-def test_the_assignment_problem(text: str) -> None:
+@pytest.mark.parametrize("kinds", [[0.0, 1.0, 2.0], [0.0, 1.0]])
+def test_the_assignment_problem(text: str, kinds: Any) -> None:
     random = np.random.default_rng(0)
-    labels, scores = random.choice([0.0, 1.0, 2.0], 40), random.normal(size=40) / 4.0
+    labels, scores = random.choice(kinds, 40), random.normal(size=40) / 4.0
     oracle = worst_orderings(text, "dorm", one_query(labels))
     (loss,), coefficients = oracle.at(scores)
     worths = oracle.measure.ranks(40)

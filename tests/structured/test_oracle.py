@@ -21,6 +21,7 @@ from rankwright.structured import Decay, worst_orderings
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 NEAR = 1e-12
 
+STEPS = (3.0, 2.0, 2.0, 0.5)
 MAPS: dict[str, tuple[Any, Any]] = {
     "po": ("po", naive.partial_order),
     "po-sum": ("po-sum", functools.partial(naive.partial_order, averaged=False)),
@@ -28,6 +29,7 @@ MAPS: dict[str, tuple[Any, Any]] = {
     "mrr": ("mrr", naive.first_good),
     "dorm": ("dorm", naive.decay),
     "dorm until 3": (Decay(until=3), functools.partial(naive.decay, until=3)),
+    "dorm by steps": (Decay(by=STEPS), functools.partial(naive.decay, by=STEPS)),
 }
 NAIVE: dict[str, Any] = {
     "auc": naive_measures.auc(),
@@ -50,6 +52,7 @@ PAIRS = [
     *((text, "mrr") for text in ("mrr", "rr@3")),
     *((text, "dorm") for text in ("ndcg", "ndcg@3", "ndcg@4(discount=letor)", "map", "ap@2", "rr@3")),
     ("ndcg@3", "dorm until 3"),
+    ("ndcg", "dorm by steps"),
 ]
 
 
@@ -193,6 +196,12 @@ def test_pairs_without_an_oracle(text: str, name: str, words: str) -> None:
 def test_lists_shorter_than_a_cutoff_that_counts_them_for_nothing_train_nothing() -> None:
     lists = Lists(np.array([0.0, 1.0, 0.0, 1.0, 0.0]), np.array([0, 2, 5]))
     assert worst_orderings("ndcg@3(short=zero)", "po", lists).trains.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("threshold", [0, -1, float("nan"), "1"])
+def test_thresholds_that_part_nothing(threshold: Any) -> None:
+    with pytest.raises(InputError, match="lowest label of a good document"):
+        worst_orderings("ndcg", "po", one_query([0, 1]), threshold=threshold)
 
 
 def test_tables_too_large() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.learners.base import Ranker
 
 STEPS = ("n_estimators", "epochs", "max_iter")
-CERTIFICATE = ("C", "gap", "flat", "left_out", "interrupted")
+CERTIFICATE = ("C", "gap", "flat", "left_out", "losses", "labels", "interrupted")
 """What a model may tell of its training."""
 WORDS = {"none": None, "true": True, "false": False}
 
@@ -220,5 +220,8 @@ def show(found: dict[str, Any]) -> None:
         click.echo(f"C={found['C']:g}: relative duality gap {found['gap']:.2g}{flat}")
     if "interrupted" in found:
         click.echo("interrupted: the model is that of the steps so far")
+    if found.get("losses"):
+        click.echo(f"trained for {found['losses']}; {found['labels']}")
     if found.get("left_out"):
-        click.echo(f"left out: {found['left_out']:,} queries without good or without bad documents")
+        queries = f"{found['left_out']:,} quer{'y' if found['left_out'] == 1 else 'ies'}"
+        click.echo(f"left out: {queries} whose documents are all of one kind")

@@ -8,6 +8,7 @@ The risk is a mean over queries, or over pairs, so C means the same for any numb
 from __future__ import annotations
 
 import dataclasses
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -89,7 +90,10 @@ class Space:
 
 
 class Path:
-    """The Cs in rising order, each from the solution at the one before; the best one's solution is kept."""
+    """The Cs in rising order, each from the solution at the one before; the best one's solution is kept.
+
+    ``history`` has the records of all steps; "seconds" count from the first C on.
+    """
 
     def __init__(self, learner: Any, space: Space, valid: QuerySet | None, progress: Any = None):
         self.learner, self.progress = learner, progress
@@ -99,6 +103,7 @@ class Path:
                 f"C has {len(self.values)} values and nothing says which is best; give valid, or one C"
             )
         self.history: list[Record] = []
+        self._began = time.perf_counter()
         self.best: Solution | None = None
         self._score = -np.inf
         self._judged = None if valid is None else (space.rows(valid), judge(learner.selection_measure, valid))
@@ -123,6 +128,7 @@ class Path:
         return self.best
 
     def _watch(self, record: Record) -> None:
+        record["seconds"] = time.perf_counter() - self._began
         self.history.append(record)
         if self.progress is not None and "ended" not in record:
             self.progress(record)
@@ -133,6 +139,11 @@ class Path:
         if self._judged is not None:
             rows, mean = self._judged
             record["valid"] = mean(products(rows, solution.weights, self.learner.n_jobs))
+            if len(self.values) > 1 and np.isnan(record["valid"]):
+                raise InputError(
+                    f"valid has no query of which {self.learner.selection_measure!r} has a value, so nothing "
+                    "says which C is best; give valid with relevant documents, or one C"
+                )
         if self.progress is not None:
             self.progress(record)
         return float(record.get("valid", np.nan))

@@ -369,8 +369,8 @@ def transformed(queries: QuerySet, transform: Transform, rows: slice) -> NDArray
         stored = rows.start + int(row)
         given = stored if queries.rows is None else int(queries.rows[stored])
         raise InputError(
-            f"row {given}: feature {feature} is missing (NaN), for which a net has no place; "
-            "fill it in, or leave standardise=True, which makes a missing value the mean"
+            f"row {given}: feature {feature} is missing (NaN), for which there is no place; "
+            "fill it in, or have features standardised, which makes a missing value the mean"
         )
     return values
 

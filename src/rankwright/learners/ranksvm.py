@@ -63,7 +63,7 @@ class RankSVM(MarginParameters, Ranker):
             return minimise_smooth(pairs.squared, pairs.n_features, C, state=state, watch=watch, **stop)
 
         path = Path(self, space, valid, progress)
-        fit_path(self, queries, space, path, solving, pairs=pairs.total)
+        fit_path(self, queries, space, path, solving, pairs=pairs.total, left_out=pairs.left_out)
 
 
 class PairRisk:
@@ -77,7 +77,8 @@ class PairRisk:
         by_document = np.repeat(np.sqrt(query_weights), queries.sizes)  # once from each of a pair
         self._hinges = Hinges(queries.labels, queries.offsets, weights * by_document, n_jobs)
         self._n_jobs = n_jobs
-        self.total = float(self._hinges.at(np.zeros(len(queries)))[0].sum())
+        by_query = self._hinges.at(np.zeros(len(queries)))[0]
+        self.total, self.left_out = float(by_query.sum()), int((by_query == 0).sum())
         if not self.total > 0:
             raise InputError(
                 "no query has two documents with different labels, so there are no pairs; "

@@ -5,8 +5,9 @@
               δφ_q(y) = φ(x_q, y*) − φ(x_q, y),   ξ ≥ 0
 
 A measure gives the loss Δ, a feature map φ; the oracle of worst orderings belongs to the pair, the solver to
-neither. Since sorting by w·x maximises w·φ, the average slack bounds the training loss from above. |Q| counts
-the queries with good and bad documents; the others are left out. Query weights are shares of the mean.
+neither. No feature map has w·φ lower for documents sorted by w·x than for the truth, so the average slack
+bounds the training loss from above. |Q| counts the queries with good and bad documents; the others are left
+out. Query weights are shares of the mean.
 
 Several losses share the slack of a query, so that it bounds the largest of them, or have one each, so that
 the slacks' sum bounds the losses' (section 3.7).
@@ -219,8 +220,9 @@ COMBINED = (("map", "po"), ("ndcg@10", "po"), ("ndcg", "po"), ("mrr@10", "mrr"))
 class SVMCombo(StructuredParameters, Ranker):
     """The structured SVM for several losses at once (2008 section 3.7); ``measure`` selects and scores.
 
-    ``criteria`` are rows of (measure, feature map) or (measure, feature map, a factor of C). ``slacks`` are
-    "separate", one a loss and query, or "shared" by a query's losses, which then have one C.
+    ``criteria`` are rows of (measure, feature map) or (measure, feature map, a factor of C), or the same as
+    text, "map po 0.5". ``slacks`` are "separate", one a loss and query, each loss with the mean over its own
+    queries, or "shared" by a query's losses, which then have one C.
 
     >>> import rankwright as rw
     >>> data = rw.synthetic.random_polynomial(20, 20, random_state=1)
@@ -229,7 +231,7 @@ class SVMCombo(StructuredParameters, Ranker):
     """
 
     measure: str | Measure = DEFAULT_MEASURE
-    criteria: Sequence[tuple[Any, ...]] = COMBINED
+    criteria: Sequence[str | tuple[Any, ...]] = COMBINED
     slacks: Literal["separate", "shared"] = "separate"
 
     paper = "2008"
@@ -244,16 +246,22 @@ class SVMCombo(StructuredParameters, Ranker):
 def read_criteria(given: Any, slacks: str) -> list[Criterion]:
     """Rows of measure, feature map and factor, checked.
 
-    >>> read_criteria([("map", "po")], "shared")
+    >>> read_criteria(["map po"], "shared")
     [Criterion(measure='map', feature_map='po', weight=1.0)]
     """
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, Sequence):
+        raise InputError(f"criteria is {given!r}; give rows of (measure, feature map)")
     criteria = []
     for row in given:
-        if isinstance(row, str) or not 2 <= len(row) <= 3:
+        cells = tuple(row.split()) if isinstance(row, str) else row
+        if not isinstance(cells, Sequence) or not 2 <= len(cells) <= 3:
             raise InputError(
-                f"a criterion is {row!r}; give (measure, feature map) or (measure, feature map, factor)"
+                f"a criterion is {row!r}; give (measure, feature map) or (measure, feature map, factor), "
+                'or the same as text, "map po 0.5"'
             )
-        criteria.append(Criterion(*row))
+        criteria.append(Criterion(*cells[:2], _number(cells[2]) if len(cells) > 2 else 1.0))
         factor = criteria[-1].weight
         if not isinstance(factor, int | float) or not 0 < factor < np.inf:
             raise InputError(f"the factor of C in {row!r} is {factor!r}; it is a number above 0")
@@ -264,6 +272,14 @@ def read_criteria(given: Any, slacks: str) -> list[Criterion]:
     if not criteria:
         raise InputError("criteria is empty; give at least one (measure, feature map)")
     return criteria
+
+
+def _number(cell: Any) -> Any:
+    """A cell of text as a number, where it is one."""
+    try:
+        return float(cell) if isinstance(cell, str) else cell
+    except ValueError:
+        return cell
 
 
 def fit_structured(
@@ -286,11 +302,15 @@ def fit_structured(
     oracles = [
         worst_orderings(c.measure, c.feature_map, lists, threshold=learner.threshold) for c in criteria
     ]
-    shares = query_shares(queries, oracles[0])
-    solver = chosen(learner.solver, int((shares > 0).sum()))
+    shared = query_shares(queries, oracles)
+    solver = chosen(learner.solver, int((shared > 0).sum()))
     space = Space(learner, queries)
     rows = space.rows(queries)
-    members = [Planes(oracle, rows, queries, shares, learner.n_jobs) for oracle in oracles]
+    each = [shared if slacks == "shared" else query_shares(queries, [oracle]) for oracle in oracles]
+    members = [
+        Planes(oracle, rows, queries, shares, learner.n_jobs)
+        for oracle, shares in zip(oracles, each, strict=True)
+    ]
     problem: Problem = members[0]
     if len(members) > 1 and slacks == "shared":
         problem = SharedSlacks(members)
@@ -307,7 +327,7 @@ def fit_structured(
     fit_path(
         learner, queries, space, Path(learner, space, valid, progress), solving,
         solver=solver,
-        left_out=int((shares == 0).sum()),
+        left_out=int((shared == 0).sum()),
         **trained_for(oracles),
     )  # fmt: skip
 
@@ -325,14 +345,20 @@ def labels_of(oracle: Any) -> str:
     return "graded gains" if oracle.graded else f"good from {oracle.threshold:g} on"
 
 
-def query_shares(queries: QuerySet, oracle: Any) -> Floats:
-    """1/|Q| of each query that trains, or its weight's part of theirs; 0 of the others."""
+def query_shares(queries: QuerySet, oracles: Sequence[Any]) -> Floats:
+    """1/|Q| of each query that trains for any of these, or its weight's part of theirs; 0 of the others."""
     weights = np.ones(queries.n_queries) if queries.query_weight is None else np.array(queries.query_weight)
-    shares = np.where(oracle.trains, weights, 0.0)
+    trains = np.any([oracle.trains for oracle in oracles], axis=0)
+    shares = np.where(trains, weights, 0.0)
+    if not trains.any():
+        raise InputError(
+            f"no query has both good documents (labels from {oracles[0].threshold:g} on) and bad ones, so "
+            "there is nothing to learn; give another threshold, or other data"
+        )
     if not shares.sum() > 0:
         raise InputError(
-            f"no query has both good documents (labels from {oracle.threshold:g} on) and bad ones, so "
-            "there is nothing to learn; give another threshold, or other data"
+            "all queries with good and bad documents have query_weight 0, so there is nothing to learn; "
+            "give weights above 0"
         )
     return shares / shares.sum()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,9 @@ def leave_zero(problem: Problem, progress: Progress) -> tuple[Floats, bool]:
         primal = objective(weights, float(problem.shares @ slacks), progress.C)
         return relative(primal, progress.dual) <= progress.tol
 
-    return next(filter(solves, (0.5**halvings * way for halvings in range(HALVINGS))), zero), True
+    # P is convex and 0 solves, so all that is shorter than a solution on this way is one.
+    halvings = bisect.bisect_left(range(HALVINGS), True, key=lambda halvings: solves(0.5**halvings * way))
+    return (0.5**halvings * way if halvings < HALVINGS else zero), True
 
 
 def chosen(solver: str, n_blocks: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rankwright.measures import measure as read_measure
 from rankwright.measures.auc import AUC
 from rankwright.measures.average_precision import AveragePrecision
@@ -73,6 +75,8 @@ def worst_orderings(
     >>> losses.tolist(), coefficients.tolist()
     ([0.5], [-1.0, 1.0, 0.0])
     """
+    if threshold is not None and not (isinstance(threshold, int | float) and 0 < threshold < np.inf):
+        raise InputError(f"threshold is {threshold!r}; it is the lowest label of a good document, above 0")
     given, chosen = read_measure(measure), _feature_map(feature_map)
     build = ORACLES.get((type(given), type(chosen)))
     if build is None:

@@ -1,7 +1,10 @@
 """Feature maps: what a ranking y of a query's documents looks like to a linear model (2008, section 3.1).
 
 A map is a sum over documents, φ(x, y) = Σ c·x, with coefficients c that depend on y and on which documents
-are good. w·φ(x, y) is largest where documents are sorted by w·x, so sorting is how the model predicts.
+are good. For pairs and decays w·φ(x, y) is largest where documents are sorted by w·x, which is how the model
+predicts. Not so for the first good document: there w·φ is largest with the lowest good one first, behind all
+bad ones above it. Sorting by w·x still makes w·φ ≥ 0 = w·φ(x, y*), and that is all it takes for the slack to
+bound the loss.
 
     partial order   (1/n⁺n⁻) Σ over good g and bad b of ±(x_g − x_b), + where y has g above b      equation 3
     local order     (2/n⁺n⁻) Σ over good g and bad b above it of (x_b − x_g)                       Fact 3.1
@@ -22,6 +25,7 @@ from rankwright.runtime.arrays import Floats, Integers
 from rankwright.runtime.errors import InputError
 
 Mask = NDArray[np.bool_]
+NO_DECAY = "the decay gives no finite number a rank; give a list, or a function of an array of ranks"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -116,11 +120,16 @@ class Decay(FeatureMap):
     by: tuple[float, ...] | Callable[[Integers], Any] | None = None
 
     def __post_init__(self) -> None:
-        if self.until is not None and self.until < 1:
+        whole = isinstance(self.until, int | np.integer) and not isinstance(self.until, bool)
+        if self.until is not None and not (whole and self.until >= 1):
             raise InputError(f"until is {self.until!r}; it is the number of ranks that count, at least 1")
         if self.by is not None and not callable(self.by):
-            object.__setattr__(self, "by", tuple(float(value) for value in self.by))
+            object.__setattr__(self, "by", _numbers(self.by))
         self.weights(2)
+
+    def __repr__(self) -> str:
+        by = getattr(self.by, "__name__", repr(self.by))  # not where in memory a function lies
+        return f"Decay(until={self.until}, by={by})"
 
     def weights(self, n: int) -> Floats:
         """A of the first n ranks."""
@@ -128,11 +137,11 @@ class Decay(FeatureMap):
         if self.by is None:
             decay = 1.0 / np.sqrt(ranks + 1.0)
         elif callable(self.by):
-            decay = np.array(self.by(ranks), np.float64)
+            decay = _called(self.by, ranks)
         else:
             decay = np.array([*self.by[:n], *[0.0] * (n - len(self.by))])
         if decay.shape != ranks.shape or not np.isfinite(decay).all():
-            raise InputError("the decay gives no finite number a rank; give a list, or a function of ranks")
+            raise InputError(NO_DECAY)
         if self.until is not None:
             decay[self.until :] = 0.0
         if (decay < 0).any():
@@ -176,9 +185,25 @@ def feature_map(source: str | FeatureMap) -> FeatureMap:
     """
     if isinstance(source, FeatureMap):
         return source
-    if source not in NAMED:
+    if not isinstance(source, str) or source not in NAMED:
         raise InputError(f"there is no feature map {source!r}; there are {', '.join(NAMED)}")
     return NAMED[source]
+
+
+def _numbers(by: Any) -> tuple[float, ...]:
+    """A list of numbers as one of floats."""
+    try:
+        return tuple(float(value) for value in by)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{NO_DECAY} (it is {by!r})") from error
+
+
+def _called(by: Callable[[Integers], Any], ranks: Integers) -> Floats:
+    """What a user's function makes of ranks."""
+    try:
+        return np.array(by(ranks), np.float64)
+    except Exception as error:
+        raise InputError(f"{NO_DECAY} ({type(error).__name__}: {error})") from error
 
 
 def _bad_above(good: Mask, order: Integers) -> Floats:
