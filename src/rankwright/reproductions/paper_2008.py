@@ -215,8 +215,8 @@ LEVEL = (
 AT_ZERO = (
     "w = 0 is the optimum of equation 1 for this map on these data at any C, and the duality gap proves it. "
     "For φ_mrr, no w lets the worst good documents stand above the ten highest bad ones on average; for "
-    "φ_dorm it is so with either reading of y*, one ideal ranking or the mean of all. Of all w short enough to "
-    "be as good, ours lies where the risk falls at first; which the paper's was, it does not say"
+    "φ_dorm it is so with either reading of y*, one ideal ranking or the mean of all. Of all w short enough "
+    "to be as good, ours lies where the risk falls at first; which the paper's was, it does not say"
 )
 SETTLED = {"MRR": AT_ZERO, "DORM": AT_ZERO}
 
