@@ -261,7 +261,7 @@ def read_criteria(given: Any, slacks: str) -> list[Criterion]:
                 f"a criterion is {row!r}; give (measure, feature map) or (measure, feature map, factor), "
                 'or the same as text, "map po 0.5"'
             )
-        criteria.append(Criterion(*cells[:2], _number(cells[2]) if len(cells) > 2 else 1.0))
+        criteria.append(Criterion(cells[0], cells[1], _number(cells[2]) if len(cells) > 2 else 1.0))
         factor = criteria[-1].weight
         if not isinstance(factor, int | float) or not 0 < factor < np.inf:
             raise InputError(f"the factor of C in {row!r} is {factor!r}; it is a number above 0")
