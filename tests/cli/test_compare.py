@@ -39,3 +39,15 @@ def test_runs_are_compared_on_judgements(folder: Path, run: Run) -> None:
     result = run("compare", folder / "bm25.run", folder / "other.run", "--qrels", folder / "qrels.txt")
     assert (result.exit_code, result.stderr) == (0, "")
     assert "other" in result.stdout
+
+
+def test_a_report_is_written_beside_what_is_printed(folder: Path, run: Run) -> None:
+    page = folder / "report.html"
+    files = (folder / "good.rw", folder / "noise.txt", folder / "data.txt")
+    result = run("compare", *files, "--report", page)
+    assert (result.exit_code, result.stderr) == (0, "")
+    text = page.read_text(encoding="utf-8")
+    assert result.stdout.startswith("ndcg@10")
+    assert '"systems":["good","noise"]' in text
+    assert '"title":"good"' in text  # the model's features; scores have none
+    assert '"title":"noise"' not in text

@@ -7,7 +7,7 @@ import click
 import rankwright as rw
 from rankwright.cli import options
 from rankwright.cli.screen import show_json, step
-from rankwright.cli.sources import Rankers, read_runs, read_scores_of
+from rankwright.cli.sources import Rankers, models_of, read_runs, read_scores_of
 
 EXAMPLE = "rankwright compare a.rw b.rw test.txt"
 
@@ -20,6 +20,7 @@ EXAMPLE = "rankwright compare a.rw b.rw test.txt"
 @options.scattered
 @options.qrels
 @options.complete
+@click.option("--report", metavar="FILE", help="Write a page (HTML) that shows it all, in any browser.")
 @options.as_json
 @options.shared
 def command(
@@ -30,6 +31,7 @@ def command(
     scattered: bool,
     qrels: str | None,
     complete: bool,
+    report: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -39,7 +41,7 @@ def command(
     --qrels, the rankings are TREC runs and there is no DATA.
 
     \b
-    rankwright compare a.rw b.rw test.txt -m ndcg@10
+    rankwright compare a.rw b.rw test.txt -m ndcg@10 --report report.html
     rankwright compare model.rw test.txt --feature 25 -m ndcg@10 -m map
     rankwright compare bm25.run mine.run --qrels qrels.txt -m map:trec_eval
     """
@@ -57,6 +59,10 @@ def command(
         by_name, queries = read_scores_of(rankers, data, quiet, scattered)
         with step("comparing", quiet):
             result = rw.compare(by_name, queries, read)
+        result.systems |= models_of(rankers) if report else {}
+    if report is not None:
+        with step("drawing", quiet):
+            result.to_html(report)
     if as_json:
         show_json(result.as_dict())
     else:

@@ -70,6 +70,15 @@ def read_scores_of(
     return dict(zip(rankers.names(), scores, strict=True)), queries
 
 
+def models_of(rankers: Rankers) -> dict[str, rw.Scorer]:
+    """The models among the rankers' files, by their names."""
+    return {
+        name: rw.load(path)
+        for name, path in zip(rankers.names(), rankers.files, strict=False)
+        if is_model(path)
+    }
+
+
 def read_data(path: str, quiet: bool, n_features: int = 0, scattered: bool = False) -> rw.QuerySet:
     """A query set from LETOR text or Parquet; of text, with at least so many features.
 

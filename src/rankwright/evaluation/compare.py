@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import itertools
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,11 +53,23 @@ class Contrast:
 
 
 class Comparison(Sequence[Contrast]):
-    """The contrasts of a comparison; ``evaluations`` holds each system's own figures. Prints as a table."""
+    """The contrasts of a comparison; ``evaluations`` holds each system's own figures. Prints as a table.
 
-    def __init__(self, contrasts: Sequence[Contrast], evaluations: dict[str, Evaluation]):
+    ``systems`` and ``queries`` are what was compared, as it was given: a report reads from them how rankers
+    learned, and what the data is.
+    """
+
+    def __init__(
+        self,
+        contrasts: Sequence[Contrast],
+        evaluations: dict[str, Evaluation],
+        systems: Mapping[str, Any] | None = None,
+        queries: Any = None,
+    ):
         self._contrasts = tuple(contrasts)
         self.evaluations = evaluations
+        self.systems = dict(systems or {})
+        self.queries = queries
 
     def __getitem__(self, index: Any) -> Any:
         return self._contrasts[index]
@@ -79,8 +93,27 @@ class Comparison(Sequence[Contrast]):
         """One row a contrast, as a pandas data frame."""
         return require("pandas", "frames").DataFrame(self.to_dict())
 
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The comparison as one page that opens in any browser, offline; written to ``path``, if given."""
+        text: str = _report().page(self, path)
+        return text
+
+    def plot(self, figure: str = "measures", **chosen: Any) -> Any:
+        """A figure of the report as an Altair chart, for ``.save("figure.png")`` or ``.svg``.
+
+        ``figure`` is "measures", "curves", "gains", "moves", "learning" or "importance". ``measure=`` is one
+        of the comparison's (the first), ``between=("a", "b")`` two systems (the first contrast's), and
+        ``query=`` the query whose documents move (the one that gains most).
+        """
+        return _report().plot(self, figure, **chosen)
+
     def __repr__(self) -> str:
         return comparison_table(self)
+
+
+def _report() -> Any:
+    """What draws comparisons. It reads evaluations; these know no more of it than this name, when asked."""
+    return importlib.import_module("rankwright.report")
 
 
 def compare(
@@ -128,7 +161,7 @@ def compare(
         for measure in read
         for a, b in _pairs(list(systems), baseline)
     ]
-    return Comparison(_corrected(contrasts), evaluations)
+    return Comparison(_corrected(contrasts), evaluations, systems, queries)
 
 
 def _pairs(names: list[str], baseline: str | None) -> list[tuple[str, str]]:

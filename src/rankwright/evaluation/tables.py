@@ -80,9 +80,9 @@ def comparison_table(comparison: Comparison) -> str:
 def _contrast_lines(contrast: Contrast, several: bool) -> list[str]:
     low, high = contrast.interval
     tests = list(contrast.p)
-    rows = [["", *tests], ["    p", *map(_chance, contrast.p.values())]]
+    rows = [["", *tests], ["    p", *map(chance, contrast.p.values())]]
     if several:
-        rows.append(["    p after Holm", *map(_chance, contrast.corrected.values())])
+        rows.append(["    p after Holm", *map(chance, contrast.corrected.values())])
     return [
         f"  {contrast.a} − {contrast.b}",
         f"    difference {number(contrast.difference)}   95 % interval {number(low)} to {number(high)}   "
@@ -93,7 +93,8 @@ def _contrast_lines(contrast: Contrast, several: bool) -> list[str]:
     ]
 
 
-def _chance(p: float) -> str:
+def chance(p: float) -> str:
+    """A p-value with four decimals; the smallest as a bound."""
     if math.isnan(p):
         return "–"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

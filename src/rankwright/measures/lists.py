@@ -152,7 +152,7 @@ class Ranked:
     def __init__(self, lists: Lists, scores: Floats, documents: Sequence[str] | None = None):
         self.lists = lists
         self.scores = scores
-        self._documents = documents
+        self.documents = documents
         self.order = np.empty(len(scores), np.int64)
         self.tied = np.empty(len(lists.sizes), np.bool_)
         """Which queries have documents with equal scores."""
@@ -227,7 +227,7 @@ class Ranked:
         later = self._ties()
         if not len(later):
             return self.order
-        if self._documents is None:
+        if self.documents is None:
             raise InputError(
                 "ties=docid orders equal scores by document id, and the data has none; "
                 "give documents, or choose another tie rule"
@@ -235,7 +235,7 @@ class Ranked:
         order = self.order.copy()
         for run in np.split(later, np.flatnonzero(np.diff(later) > 1) + 1):
             group = slice(run[0] - 1, run[-1] + 1)
-            ids = [self._documents[row].encode("utf-8", "surrogatepass") for row in order[group]]
+            ids = [self.documents[row].encode("utf-8", "surrogatepass") for row in order[group]]
             order[group] = order[group][sorted(range(len(ids)), key=ids.__getitem__, reverse=True)]
         return order
 

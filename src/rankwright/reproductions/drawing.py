@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankwright.report.charts import lines
 from rankwright.reproductions.experiments import Table
 from rankwright.reproductions.runner import Run
 
@@ -34,24 +35,15 @@ def draw_all(runs: Sequence[Run], folder: Path) -> dict[tuple[str, str], Path]:
 
 
 def chart(table: Table) -> Any:
-    """Lines with points, by colour and dash; read by the eye and not by colour alone."""
+    """Lines with points, by colour, dash and shape, as a report draws them."""
     import altair as alt
 
     assert table.chart is not None
     x, y, series = table.chart
     axes = {name: [float(row[name]) for row in table.rows] for name in (x, y)}
     scales = {name: alt.Scale(type=_scale(values), zero=False) for name, values in axes.items()}
-    return (
-        alt.Chart(alt.Data(values=[dict(row) for row in table.rows]))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X(f"{x}:Q", scale=scales[x]),
-            y=alt.Y(f"{y}:Q", scale=scales[y]),
-            color=alt.Color(f"{series}:N"),
-            strokeDash=alt.StrokeDash(f"{series}:N"),
-        )
-        .properties(title=table.title, width=WIDTH, height=HEIGHT)
-    )
+    drawn = lines(table.rows, x, y, series, x_scale=scales[x], y_scale=scales[y])
+    return drawn.properties(title=table.title, width=WIDTH, height=HEIGHT)
 
 
 def _scale(values: Sequence[float]) -> Any:
