@@ -64,6 +64,19 @@ def test_the_version(run: Run) -> None:
         (["evaluate", "good.rw", "data.txt", "--complete"], "--complete needs --qrels"),
         (["compare", "good.rw", "data.txt"], "1 given, and at least 2 rankings wanted"),
         (["compare", "good.rw", "good.rw", "data.txt"], "good.rw is given twice"),
+        (
+            ["compare", "bm25.run", "a.run", "--qrels", "q.txt", "--scores", "s"],
+            "--scores goes with a data file",
+        ),
+        (
+            ["evaluate", "--run", "bm25.run", "--qrels", "q.txt", "--feature", "1"],
+            "--feature goes with a data",
+        ),
+        (
+            ["evaluate", "good.rw", "data.txt", "-m", "ndgc@10"],
+            "there is no measure 'ndgc'; did you mean ndcg?",
+        ),
+        (["measures", "ndcg@0"], "'ndcg@0': the cut-off '0'"),
         (["predict", "good.rw"], "Missing argument 'DATA'"),
     ],
 )
@@ -84,10 +97,6 @@ def test_wrong_use_is_told_in_one_line_with_status_2(
     [
         (["evaluate", "good.rw", "absent.txt"], "absent.txt"),
         (["evaluate", "absent.rw", "data.txt"], "absent.rw"),
-        (
-            ["evaluate", "good.rw", "data.txt", "-m", "ndgc@10"],
-            "there is no measure 'ndgc'; did you mean ndcg?",
-        ),
         (["evaluate", "damaged.rw", "data.txt"], "damaged.rw: no model file, or a damaged one"),
         (["evaluate", "narrow.rw", "data.txt"], "narrow.rw cannot score data.txt: the data has 3 features"),
         (
@@ -102,7 +111,6 @@ def test_wrong_use_is_told_in_one_line_with_status_2(
         (["evaluate", "--qrels", "qrels.txt", "--run", "data.txt"], "data.txt, line 1"),
         (["predict", "good.rw", "data.txt", "-o", "absent/scores.txt"], "absent/scores.txt"),
         (["data", "convert", "data.txt", "good.rw"], "good.rw is there already"),
-        (["measures", "ndcg@0"], "'ndcg@0': the cut-off '0'"),
     ],
 )
 def test_what_could_not_be_done_is_told_in_one_line_with_status_1(
@@ -185,6 +193,30 @@ def test_a_reader_that_leaves_ends_it_quietly(folder: Path) -> None:
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait(timeout=30) == 141
+
+
+@pytest.mark.skipif(os.name == "nt", reason="streams are closed in another way on Windows")
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_stream_that_is_closed_already_does_not_matter(closed: str, folder: Path) -> None:
+    words = f'"{sys.executable}" -m rankwright predict good.rw data.txt -o scores.txt {closed}'
+    finished = subprocess.run(["bash", "-c", words], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+    assert len((folder / "scores.txt").read_text().splitlines()) == 40
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_a_full_disk_is_told(folder: Path, run: Run) -> None:
+    result = run("predict", folder / "good.rw", folder / "data.txt", "-o", "/dev/full")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("rankwright: reading or writing failed: No space left")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another thing on Windows")
+def test_data_may_come_through_a_pipe(folder: Path) -> None:
+    words = f'"{sys.executable}" -m rankwright evaluate /dev/stdin --feature 1 < <(cat data.txt)'
+    finished = subprocess.run(["bash", "-c", words], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert "ndcg@10" in finished.stdout
 
 
 def test_help_and_mistakes_do_not_make_one_wait(started: Any) -> None:

@@ -135,7 +135,7 @@ def test_values_of_settings(text: str, value: Any) -> None:
         (["ranknet", "data.txt", "--set", "epochs"], 2, "as in epochs=50"),
         (["ranknet", "data.txt", "--set", "epoch=5"], 2, "did you mean epochs?"),
         (["ranknet", "data.txt", "--set", "epochs=none"], 1, "epochs is None"),
-        (["ranknet", "data.txt", "-m", "ndgc"], 1, "did you mean"),
+        (["ranknet", "data.txt", "-m", "ndgc"], 2, "did you mean"),
         (["ranknet", "data.txt", "--preferences", "bad.txt"], 1, "bad.txt, line 2"),
         (["ranknet", "data.txt", "--preferences", "far.txt"], 1, "no document 99"),
         (["ranknet", "data.txt", "--checkpoint", "c.ckpt"], 2, "ranknet takes no --checkpoint"),

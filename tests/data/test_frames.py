@@ -127,6 +127,26 @@ def test_what_is_no_frame_is_refused():
         QuerySet.from_frame(COLUMNS)
 
 
+def test_other_arrow_tables_are_frames():
+    columns = {"qid": ["a", "a"], "label": [0, 1], "x": [0.5, None]}
+    batch = pa.record_batch(columns)
+    reader = pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    assert QuerySet.from_frame(batch).equals(QuerySet.from_frame(pa.table(columns)))
+    assert QuerySet.from_frame(reader).equals(QuerySet.from_frame(pa.table(columns)))
+    with pytest.raises(InputError, match="a Series is not a data frame in memory"):
+        QuerySet.from_frame(pl.Series([1, 2]))
+
+
+def test_columns_of_one_name_are_refused():
+    with pytest.raises(InputError, match="two columns of the frame have the same name"):
+        QuerySet.from_frame(pd.DataFrame([[1, 1, 1, 1]], columns=["qid", "label", "x", "x"]))
+
+
+def test_one_feature_is_named_as_text(frame):
+    queries = QuerySet.from_frame(frame(COLUMNS), label="rel", qid="query", features="bm25")
+    assert queries.feature_names == ("bm25",)
+
+
 def test_a_frame_without_rows_is_refused(frame):
     with pytest.raises(InputError, match="the frame has no rows"):
         QuerySet.from_frame(frame({"qid": [], "label": []}))

@@ -133,6 +133,35 @@ def test_files_that_are_no_parquet_are_refused(tmp_path):
             rw.read_parquet(path)
 
 
+def test_row_labels_of_pandas_are_no_features(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "x.parquet"
+    frame = pd.DataFrame({"qid": ["a", "b", "a"], "label": [0, 1, 2], "x": [1.0, 2.0, 3.0]}, index=[4, 2, 9])
+    frame.to_parquet(path)
+    assert rw.read_parquet(path).feature_names == ("x",)
+    assert rw.read_parquet(path, features=["x", "__index_level_0__"]).features[:, 1].tolist() == [4, 9, 2]
+    frame.set_index("qid").to_parquet(path)
+    assert rw.read_parquet(path).equals(QuerySet.from_frame(frame))
+
+
+@pytest.mark.parametrize("told", ["", "[]", "{}", '{"version": 1}', "not json"])
+def test_a_file_that_tells_nonsense_of_itself_is_refused(tmp_path, told):
+    path = tmp_path / "x.parquet"
+    table = pa.table({"x": [1.0], "label": [1.0], "qid": [1]})
+    pq.write_table(table.replace_schema_metadata({"rankwright": told}), path)
+    with pytest.raises(InputError, match=r"x.parquet: what the file tells of its columns is damaged; name"):
+        rw.read_parquet(path)
+    assert len(rw.read_parquet(path, qid="qid")) == 1
+
+
+def test_a_file_that_lost_rows_elsewhere_is_refused(tmp_path):
+    path = tmp_path / "x.parquet"
+    QuerySet([[1], [2], [3]], qid=["b", "a", "b"]).to_parquet(path)
+    pq.write_table(pq.read_table(path).slice(1), path)
+    with pytest.raises(InputError, match="column 'row' does not number the rows from 0"):
+        rw.read_parquet(path)
+
+
 def test_a_file_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "x.parquet"
     table = pa.table({"x": [1.0], "label": [1.0], "qid": [1]})

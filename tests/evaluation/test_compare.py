@@ -93,6 +93,23 @@ def test_weights_weigh_the_difference():
     assert math.isclose(contrast.difference, contrast.mean_a - contrast.mean_b, rel_tol=1e-12)
 
 
+def test_a_query_of_weight_0_is_not_compared():
+    rows = {"a": [2, 1, 2, 1, 1, 2], "b": [1, 2, 1, 2, 2, 1]}, [1, 0] * 3, "mrr"
+    qid = [1, 1, 2, 2, 3, 3]
+    [contrast] = rw.compare(*rows, qid=qid, query_weight=[1, 2, 0])
+    assert (contrast.queries, contrast.wins, contrast.ties, contrast.losses) == (2, 2, 0, 0)
+    [contrast] = rw.compare(*rows, qid=qid, query_weight=[0, 0, 0])
+    assert contrast.queries == 0 and all(math.isnan(p) for p in contrast.p.values())
+
+
+def test_one_query_proves_nothing():
+    comparison = rw.compare({"a": [2, 1], "b": [1, 2]}, [1, 0], "mrr", qid=1)
+    p = comparison[0].p
+    assert math.isnan(p["t"]) and math.isnan(p["bootstrap"])
+    assert p["wilcoxon"] == p["randomisation"] == 1.0
+    assert "95 % interval –   effect –\n    1 query: 1 won" in str(comparison)
+
+
 def test_runs_are_matched_by_query():
     qrels = rw.Qrels.from_dict({"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 1}})
     one = rw.Run.from_dict({"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}})

@@ -8,9 +8,12 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rankwright as rw
 from rankwright.evaluation.evaluate import is_ours
+from rankwright.learners.base import Ranker
 
 
 @pytest.fixture
@@ -134,14 +137,36 @@ def test_grid_search_with_a_measure(arrays, routing, cv):
         assert search.cv_results_[f"split{fold}_test_score"][1] == expected
 
 
+class Own(Ranker):
+    """Ranks by the first feature, and keeps the weights of the queries that it was fitted with."""
+
+    def _fit(self, queries, valid):
+        self.seen_ = queries.query_weight
+        self.scorer_ = rw.LinearScorer(weights=[1.0, 0.0, 0.0])
+        self.history_ = []
+
+
+@pytest.mark.parametrize("scoring", [None, rw.make_scorer("ndcg@10")])
+def test_weights_of_queries_reach_fit_and_score(arrays, routing, scoring):
+    X, y, qid = arrays
+    search = GridSearchCV(Own(), {}, scoring=scoring, cv=GroupKFold(3), error_score="raise")
+    search.fit(X, y, qid=qid, groups=qid, query_weight=qid + 1.0)
+    assert search.best_estimator_.seen_.tolist() == [query + 1.0 for query in dict.fromkeys(qid)]
+    for fold, (_, test) in enumerate(GroupKFold(3).split(X, groups=qid)):
+        queries = rw.QuerySet(X[test], y[test], qid=qid[test], query_weight=qid[test] + 1.0)
+        expected = rw.evaluate(X[test, 0], queries, "ndcg@10")["ndcg@10"].mean
+        assert search.cv_results_[f"split{fold}_test_score"][0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_pipelines_score(arrays, routing):
+    X, y, qid = arrays
+    pipeline = make_pipeline(StandardScaler(), Own()).fit(X, y, qid=qid)
+    assert pipeline.score(X, y, qid=qid) == Own().fit(X, y, qid=qid).score(X, y, qid=qid)
+    with pytest.raises(rw.InputError, match="ndcg@10 has no weights of documents; leave sample_weight out"):
+        pipeline[-1].score(X, y, qid=qid, sample_weight=np.ones(len(y)))
+
+
 def test_cross_val_score_with_our_own_ranker(arrays, routing):
-    from rankwright.learners.base import Ranker
-
-    class Own(Ranker):
-        def _fit(self, queries, valid):
-            self.scorer_ = rw.LinearScorer(weights=[1.0, 0.0, 0.0])
-            self.history_ = []
-
     X, y, qid = arrays
     means = cross_val_score(
         Own(), X, y, scoring=rw.make_scorer("map"), cv=rw.QueryKFold(3), params={"qid": qid, "groups": qid}

@@ -149,6 +149,28 @@ def test_weights_of_queries():
     assert rw.evaluate(arguments[0], queries, "mrr")["mrr"].mean == 0.5
 
 
+def test_weights_of_0_take_a_query_out():
+    result = rw.evaluate([0.1, 0.2], [1, 1], "map", qid=[1, 2], query_weight=[0, 1])["map"]
+    assert (result.counted, result.mean) == (1, 1.0)
+    nothing = rw.evaluate([0.1, 0.2], [1, 1], "map", qid=[1, 2], query_weight=[0, 0])
+    assert nothing["map"].counted == 0 and np.isnan(nothing["map"].mean)
+    assert "anything to find and a weight above 0" in str(nothing)
+
+
+def test_mappings_are_runs_and_judgements():
+    run, qrels = {"q": {"a": 0.1, "b": 0.2}}, {"q": {"a": 1, "b": 0}}
+    assert rw.evaluate(run, qrels, "mrr")["mrr"].mean == 0.5
+    assert rw.evaluate(rw.Run.from_dict(run), qrels, "mrr")["mrr"].mean == 0.5
+    assert rw.compare({"a": run, "b": run}, qrels, "mrr")[0].ties == 1
+
+
+def test_a_plain_function_is_a_measure():
+    def top(labels):
+        return labels[0]
+
+    assert rw.evaluate([0.1, 0.2], [1, 3], top, qid=1)["top"].mean == 3.0
+
+
 def test_measures_given_twice_are_one_result():
     result = rw.evaluate([1.0], [1], ["map", rw.measure("map"), "mrr"], qid=1)
     assert [str(measure) for measure in result] == ["map", "mrr"]
@@ -176,6 +198,10 @@ def test_measures_given_twice_are_one_result():
         ((rw.Rankings.from_arrays([1], [1], qid=1), [1]), {}, "rankings hold their own labels"),
         (([0.1, 0.2], [1, 0]), {"qid": 1, "query_weight": [1, 2, 3]}, "query_weight has shape"),
         (([0.1, 0.2], [1, 0]), {"qid": 1, "documents": ["a"]}, "1 document ids for 2 rows"),
+        (([0.1, 0.2], [1, 0], 5), {"qid": 1}, "5 is not a measure; give its syntax"),
+        ((object(), [1, 0]), {"qid": 1}, "the scores hold <object .*, which is not a number"),
+        ((rw.Run.from_dict({"q": {"d": 1}}), [1, 0]), {}, "goes with judgements, and list is none"),
+        (([0.1], rw.Qrels.from_dict({"q": {"d": 1}})), {}, "judgements go with a TREC run, and list is none"),
     ],
 )
 def test_refusals_name_the_place_and_the_cure(arguments, options, message):

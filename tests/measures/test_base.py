@@ -99,6 +99,7 @@ def test_short_lists_may_count_nothing() -> None:
         ("ndcg", [0, 1, -1], "row 2: label -1"),
         ("map", [0, np.inf], "row 1: label inf"),
         ("ndcg", [0, 1, 1001], "row 2: label 1001 .* overflows; use gain=linear"),
+        ("dcg(gain=linear)", [0, 1e302], "row 1: label 1e\\+302 .* overflows; scale the labels"),
         ("ndcg(gain=0/1/3)", [0, 1, 3], "row 2: label 3 .* gains for the labels 0 to 2"),
         ("ndcg(gain=0/1/3)", [0, 0.5], "row 1: label 0.5"),
         ("err", [4, 5], "row 1: label 5 .* highest label is 4; give the data's own as max_label"),
@@ -111,7 +112,7 @@ def test_labels_that_a_measure_cannot_use(text: str, labels: list[float], words:
         measure(text).check_labels(np.array(labels, float))
 
 
-@pytest.mark.parametrize("text", ["ndcg", "map", "err", "bpref", "ndcg(gain=0/1/3)"])
+@pytest.mark.parametrize("text", ["ndcg", "ndcg(gain=linear)", "map", "err", "bpref", "ndcg(gain=0/1/3)"])
 def test_labels_that_a_measure_can_use(text: str) -> None:
     measure(text).check_labels(np.array([0.0, 2.0, np.nan]))
 
@@ -122,9 +123,11 @@ def test_labels_that_a_measure_can_use(text: str) -> None:
         (lambda: NDCG(k=0), "the cut-off k is 0"),
         (lambda: NDCG(k=2.5), "the cut-off k is 2.5"),
         (lambda: NDCG(k=True), "the cut-off k is True"),
-        (lambda: NDCG(gain="square"), "gain is 'square'"),
-        (lambda: NDCG(gain=(0.0, -1.0)), "not negative"),
-        (lambda: NDCG(discount=()), "discount is"),
+        (lambda: NDCG(gain="square"), "gain='square' is not known; it is exp, linear or a table"),
+        (lambda: NDCG(gain=(0.0, -1.0)), "neither negative nor above"),
+        (lambda: NDCG(gain=(0.0, 1e302)), "neither negative nor above"),
+        (lambda: NDCG(gain=(0.0, "1")), "neither negative nor above"),
+        (lambda: NDCG(discount=()), "discount=\\(\\) is not known; it is log2, letor, zipf or a table"),
         (lambda: NDCG(blank=2), "blank=2 is not known"),
         (lambda: NDCG(ties="random"), "ties='random' is not known"),
         (lambda: NDCG(short="long"), "short='long' is not known"),

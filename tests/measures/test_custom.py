@@ -169,6 +169,18 @@ def test_an_error_inside_a_measure_reaches_the_user() -> None:
         Lambdas(lists, made).at(np.arange(14.0))
 
 
+def test_what_is_no_number_is_not_left_out_of_the_mean() -> None:
+    @rw.measure
+    def doubtful(labels: Any) -> Any:
+        return np.nan if labels.size > 12 else labels[0]
+
+    message = (
+        r"query number 1 \(from 0\): doubtful gives nan for the ranked labels \[2, 1, .*, …\]; a measure"
+    )
+    with pytest.raises(rw.InputError, match=message):
+        rw.evaluate(range(15, 0, -1), [1, 2, *[1] * 13], doubtful, qid=[0, *[1] * 14])
+
+
 def test_slowness_is_said_once() -> None:
     def slow_one(labels: Any) -> Any:
         return labels[0]
@@ -284,7 +296,7 @@ def sorting(labels: Any) -> float:
         (lambda labels: float("nan"), {"name": "x"}, "x gives nan"),
         (lambda labels: labels.sum() / 0.0 if labels.size > 2 else 0.0, {"name": "x"}, "x gives .*inf"),
         (sorting, {}, "sorting changes the labels that it is given"),
-        (3, {"name": "x"}, "x is 3; give a function"),
+        (3, {"name": "x"}, "3 is not a measure; give its syntax"),
         (first_two, {"name": "ndcg"}, "ndcg is a measure already"),
         (first_two, {"name": "MAP"}, "MAP is a measure already"),
         (first_two, {"name": "first two"}, "'first two' cannot be the name"),

@@ -85,6 +85,7 @@ def test_a_measure_is_its_own_measure() -> None:
         ("ndcg(normalised=0)", "no parameter 'normalised'"),
         ("map(gain=linear)", "no parameter 'gain'"),
         ("ndcg(linear)", "'linear' is not a parameter"),
+        ("ndcg(blank=0, blank=1)", "blank is given twice"),
         ("ndcg(k=3)", "no parameter 'k'"),
         ("ndcg:trec", "no convention 'trec'"),
         ("rbp:trec_eval", "trec_eval has no"),

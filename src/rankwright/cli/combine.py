@@ -47,7 +47,7 @@ def command(
         raise click.UsageError(f"{len(paths)} models given, and at least two wanted, as in: {EXAMPLE}")
     if whole_line and len(paths) > 2:
         raise click.UsageError("--whole-line is for two models; the weights of more have no bounds")
-    by = rw.measure(measure)
+    by = options.read_measure(measure)
     scorers = [rw.load(path) for path in paths]
     queries = read_data(data, quiet, scorers[0].n_features, scattered)
     with step("combining", quiet):

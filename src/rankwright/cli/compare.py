@@ -45,8 +45,9 @@ def command(
     rankwright compare model.rw test.txt --feature 25 -m ndcg@10 -m map
     rankwright compare bm25.run mine.run --qrels qrels.txt -m map:trec_eval
     """
-    read = [rw.measure(text) for text in measures]
+    read = [options.read_measure(text) for text in measures]
     if qrels is not None:
+        options.no_data(scores=scores, feature=features, scattered=scattered)
         rankers = Rankers(runs=files)
         rankers.check_count(2, None, "rankwright compare a.run b.run --qrels qrels.txt")
         runs = read_runs(files, rankers.names(), quiet)

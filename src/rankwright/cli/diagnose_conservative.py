@@ -80,7 +80,7 @@ def query_of(
     scores = None
     if scorer is not None:
         scores = queries.in_stored_order(predicted(scorer, files[0], queries, files[-1]))
-    by = rw.measure(measure or own or "ndcg")
+    by = options.read_measure(measure or own or "ndcg")
     for rows in queries.slices():
         order = np.arange(rows.start, rows.stop)
         if scores is not None:

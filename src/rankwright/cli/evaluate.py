@@ -55,8 +55,9 @@ def command(
     rankwright evaluate test.txt --feature 25 -m ndcg@10:trec_eval
     rankwright evaluate --qrels qrels.txt --run bm25.run --per-query values.tsv
     """
-    read = [rw.measure(text) for text in measures]
+    read = [options.read_measure(text) for text in measures]
     if qrels is not None:
+        options.no_data(scores=scores, feature=features, scattered=scattered)
         rankers = Rankers(runs=[*runs, *files])
         rankers.check_count(1, 1, "rankwright evaluate --qrels qrels.txt --run bm25.run")
         [what] = read_runs(rankers.runs, rankers.names(), quiet).values()

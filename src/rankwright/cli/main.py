@@ -51,7 +51,8 @@ class Commands(click.Group):
         """Run the command; end quietly if nobody reads the output any more."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it may have been closed
+                sys.stdout.flush()
             return result
         except BrokenPipeError:
             # What Python still holds for the output has to go somewhere when it ends.
@@ -86,6 +87,8 @@ def _explained(error: Exception) -> tuple[int, str]:
         return 1, str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return 1, f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return 1, f"reading or writing failed: {error.strerror}"
     if isinstance(error, MemoryError):
         return 1, f"there is not enough memory ({error}); give less data at a time"
     return 1, (

@@ -30,7 +30,7 @@ def command(measure: str | None, as_json: bool, quiet: bool) -> None:
     rankwright measures ndcg@10:trec_eval
     """
     if measure is not None:
-        one = details(rw.measure(measure))
+        one = details(options.read_measure(measure))
         show_json(one) if as_json else show_one(one)
     else:
         found = everything()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+import rankwright as rw
+
+if TYPE_CHECKING:
+    from rankwright.measures import Measure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,10 +58,25 @@ complete = click.option(
 )
 
 
+def read_measure(text: str) -> Measure:
+    """A measure from its syntax; what is none is a wrong use of the command."""
+    try:
+        return rw.measure(text)
+    except rw.InputError as error:
+        raise click.UsageError(str(error)) from error
+
+
 def need_qrels(runs: Sequence[str], complete: bool) -> None:
     """Refuse what makes sense only beside ``--qrels``."""
     if runs or complete:
         raise click.UsageError(f"{'--run' if runs else '--complete'} needs --qrels, the judgements")
+
+
+def no_data(**given: Any) -> None:
+    """Refuse what ranks the documents of a data file, where ``--qrels`` asks for TREC runs."""
+    for name, value in given.items():
+        if value:
+            raise click.UsageError(f"--{name} goes with a data file, not with --qrels and TREC runs")
 
 
 def last(files: Sequence[str], example: str) -> str:

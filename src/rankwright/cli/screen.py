@@ -22,7 +22,7 @@ WIDTH = 80
 @contextlib.contextmanager
 def step(what: str, quiet: bool) -> Iterator[Report]:
     """Show that a piece of work goes on: a bar on a terminal, else a line now and then; nothing if quiet."""
-    if quiet:
+    if quiet or sys.stderr is None:
         yield lambda done, total: None
     elif sys.stderr.isatty():
         with _bar(what) as report:

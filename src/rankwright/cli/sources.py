@@ -106,6 +106,9 @@ def is_model(path: str) -> bool:
 
 
 def _begins(path: str, count: int) -> bytes:
+    """The first bytes of a file; of a pipe none, as they would be lost to who reads it afterwards."""
+    if Path(path).exists() and not Path(path).is_file():
+        return b""
     with Path(path).open("rb") as file:
         return file.read(count)
 

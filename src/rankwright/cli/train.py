@@ -114,7 +114,7 @@ def made(learner: str, measure: str | None, settings: tuple[str, ...]) -> Ranker
     """The learner of this name with these settings."""
     kind = find(learner)
     known = kind().get_params()
-    given: dict[str, Any] = {} if measure is None else {"measure": str(rw.measure(measure))}
+    given: dict[str, Any] = {} if measure is None else {"measure": str(options.read_measure(measure))}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ def from_frame(
 ) -> QuerySet:
     """See ``QuerySet.from_frame``."""
     table = _table(frame)
+    features = [features] if isinstance(features, str) else features
     named = [label, qid, document, sample_weight, query_weight, position]
     _check_columns(table, [*(features or []), *(name for name in named if name is not None)])
     chosen = [name for name in table.columns if name not in named] if features is None else list(features)
@@ -55,7 +57,14 @@ def _table(frame: Any) -> Any:
     narwhals = require("narwhals", "frames")
     try:
         return narwhals.from_native(frame, eager_only=True)
+    except narwhals.exceptions.DuplicateError as error:
+        raise InputError("two columns of the frame have the same name; give each its own") from error
     except TypeError as error:
+        if hasattr(
+            frame, "__arrow_c_stream__"
+        ):  # an Arrow record batch or reader, or a table of another kind
+            with contextlib.suppress(TypeError, ValueError):
+                return narwhals.from_native(require("pyarrow", "frames").table(frame), eager_only=True)
         cure = "collect it first" if hasattr(frame, "collect") else "give a pandas, polars or Arrow table"
         raise InputError(f"a {type(frame).__name__} is not a data frame in memory; {cure}") from error
 

@@ -61,8 +61,8 @@ def read_parquet(path: str | os.PathLike[str], **columns: Unpack[ColumnNames]) -
     written = (table.schema.metadata or {}).get(KEY)
     try:
         if written is None or columns:
-            return QuerySet.from_frame(table, **columns)
-        return _restored(table, json.loads(written))
+            return QuerySet.from_frame(_without_index(table, columns), **columns)
+        return _restored(table, _meaning(written))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 
@@ -126,9 +126,27 @@ def _ids(queries: QuerySet, arrow: Any) -> Any:
         ) from error
 
 
+def _without_index(table: Any, columns: ColumnNames) -> Any:
+    """The table without the row labels that pandas kept as columns, unless they have been named."""
+    about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+    named = {columns.get("label", "label"), columns.get("qid", "qid"), *(columns.get("features") or ())}
+    named |= {value for value in columns.values() if isinstance(value, str)}
+    labels = [name for name in about.get("index_columns", ()) if isinstance(name, str) and name not in named]
+    return table.drop_columns([name for name in labels if name in table.column_names])
+
+
+def _meaning(written: bytes) -> dict[str, Any]:
+    """What a file of ours tells of its columns."""
+    try:
+        meaning: dict[str, Any] = json.loads(written)
+        if meaning["version"] == 1:
+            return {what: meaning[what] for what in ("named", "features", "columns")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("what the file tells of its columns is damaged; name its columns") from error
+    raise InputError("the file was written by a newer Rankwright; update, or name its columns")
+
+
 def _restored(table: Any, meaning: dict[str, Any]) -> QuerySet:
-    if meaning.get("version") != 1:
-        raise InputError("the file was written by a newer Rankwright; update, or name its columns")
     names = meaning["columns"]
     queries = from_frame(
         table.drop_columns([names["row"]]) if "row" in names else table,
@@ -136,6 +154,11 @@ def _restored(table: Any, meaning: dict[str, Any]) -> QuerySet:
         **{what: names.get(what) for what in ColumnNames.__annotations__ if what != "features"},
     )
     rows = table[names["row"]].to_numpy() if "row" in names else None
+    if rows is not None and not np.array_equal(np.sort(rows), np.arange(len(rows))):
+        raise InputError(
+            f"column {names['row']!r} does not number the rows from 0, as if rows had been taken out; "
+            "name its columns"
+        )
     return queries._with(rows=rows, feature_names=queries.feature_names if meaning["named"] else None)
 
 

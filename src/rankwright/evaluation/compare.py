@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwright.data.rankings import Rankings
 from rankwright.evaluation.evaluate import Measures, as_measures, as_rankings, evaluate_rankings
-from rankwright.evaluation.resampling import t_interval
+from rankwright.evaluation.resampling import check_resampling, t_interval
 from rankwright.evaluation.result import LEVEL, Evaluation, jsonable
 from rankwright.evaluation.significance import TESTS, effect_size, holm
 from rankwright.evaluation.tables import comparison_table
@@ -146,6 +146,7 @@ def compare(
         raise InputError('a comparison needs at least two systems by name, as in {"mine": a, "baseline": b}')
     if baseline is not None and baseline not in systems:
         raise InputError(f"baseline={baseline!r} is none of the systems; they are {', '.join(systems)}")
+    check_resampling(n_resamples, random_state)
     read = as_measures(measures)
     rankings = {
         name: as_rankings(what, queries, qid=qid, documents=documents, complete=complete)
@@ -190,6 +191,8 @@ def _contrast(
     place = {query: number for number, query in enumerate(second.query_ids)}
     values_b = second.per_query[[place[query] for query in first.query_ids]]
     counted = ~np.isnan(first.per_query) & ~np.isnan(values_b)
+    if first.query_weight is not None:
+        counted &= first.query_weight > 0
     weights = None if first.query_weight is None else first.query_weight[counted]
     differences = _differences(first.per_query[counted], values_b[counted], weights)
     mean = math.fsum(differences.tolist()) / len(differences) if len(differences) else math.nan
@@ -215,7 +218,9 @@ def _differences(a: Floats, b: Floats, weights: Floats | None) -> Floats:
     """Each query's difference, 0 where only rounding sets it apart; weighed so that their mean is right."""
     differences = a - b
     differences[abs(differences) <= ROUNDING * np.maximum(abs(a), abs(b))] = 0.0
-    return differences if weights is None else differences * (weights / weights.mean())
+    if weights is None or not len(weights):
+        return differences
+    return differences * (weights / weights.mean())
 
 
 def _corrected(contrasts: list[Contrast]) -> list[Contrast]:

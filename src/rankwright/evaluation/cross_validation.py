@@ -131,24 +131,27 @@ class QueryKFold:
 
 @dataclasses.dataclass(frozen=True)
 class QueryScorer:
-    """A measure as scikit-learn calls it; ``qid`` comes by metadata routing."""
+    """A measure as scikit-learn calls it; ``qid`` and ``query_weight`` come by metadata routing."""
 
     measure: Measure
 
-    def __call__(self, estimator: Any, X: Any, y: Any, *, qid: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, *, qid: Any = None, query_weight: Any = None) -> float:
         """The mean of the measure over the queries of these rows."""
         if qid is None:
             raise InputError(
                 "qid is missing; call sklearn.set_config(enable_metadata_routing=True) and give qid=… to fit"
             )
         if is_ours(estimator):
-            return evaluate(estimator, QuerySet(X, y, qid=qid), self.measure)[self.measure].mean
-        return evaluate(estimator.predict(X), y, self.measure, qid=qid)[self.measure].mean
+            queries = QuerySet(X, y, qid=qid, query_weight=query_weight)
+            return evaluate(estimator, queries, self.measure)[self.measure].mean
+        found = evaluate(estimator.predict(X), y, self.measure, qid=qid, query_weight=query_weight)
+        return found[self.measure].mean
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Ask scikit-learn for ``qid``."""
+        """Ask scikit-learn for ``qid`` and ``query_weight``."""
         request = MetadataRequest(owner=repr(self))
         request.score.add_request(param="qid", alias=True)
+        request.score.add_request(param="query_weight", alias=True)
         return request
 
 

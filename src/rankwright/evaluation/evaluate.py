@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from rankwright.data.queries import QuerySet
 from rankwright.data.rankings import Rankings
+from rankwright.data.trec import Qrels, Run
 from rankwright.evaluation.result import Evaluation, MeasureResult
 from rankwright.measures import measure as read_measure
 from rankwright.measures.base import Measure
@@ -34,7 +35,8 @@ def evaluate(
     ``what`` ranks: a fitted ranker or scorer, an array of scores (one a row, in the order in which the rows
     were given), a TREC run, or ``Rankings``. ``queries`` is a ``QuerySet``; for scores it may be the labels,
     with ``qid`` (and ``documents``, where ties are settled by id) beside it; for a run it is the qrels, and
-    ``complete`` counts judged queries that the run lacks as 0. ``query_weight`` weighs queries in the means.
+    ``complete`` counts judged queries that the run lacks as 0 (run and qrels may be mappings, as pytrec_eval
+    has them). ``query_weight`` weighs queries in the means.
 
     >>> result = evaluate([0.9, 0.2, 0.4], [0, 1, 2], ["ndcg@10", "p@1"], qid=["a", "a", "b"])
     >>> round(result["ndcg@10"].mean, 4)
@@ -79,7 +81,9 @@ def as_measures(measures: Measures) -> tuple[Measure, ...]:
     >>> as_measures("ndcg@10")
     (ndcg@10,)
     """
-    given = [measures] if isinstance(measures, str | Measure) else list(measures)
+    given: list[Any] = [measures]
+    if isinstance(measures, Iterable) and not isinstance(measures, str):
+        given = list(measures)
     if not given:
         raise InputError('no measure was given; give at least one, such as "ndcg@10"')
     read = (each if isinstance(each, Measure) else read_measure(each) for each in given)
@@ -96,9 +100,8 @@ def as_rankings(
         return what
     if queries is None:
         raise InputError("there is nothing to evaluate on; give a QuerySet, labels with qid=…, or qrels")
-    if hasattr(what, "against"):
-        rankings: Rankings = what.against(queries, complete=complete)
-        return rankings
+    if isinstance(what, Run | Mapping) or isinstance(queries, Qrels | Mapping):
+        return _of_run(what, queries, complete)
     if not isinstance(queries, QuerySet):
         return _of_labels(what, queries, qid, documents)
     if qid is not None or documents is not None:
@@ -116,6 +119,21 @@ def predictions(ranker: Any, queries: QuerySet) -> Any:
 def is_ours(ranker: Any) -> bool:
     """Whether a ranker takes query sets: those that derive from a class of Rankwright do."""
     return any(base.__module__.partition(".")[0] == "rankwright" for base in type(ranker).__mro__)
+
+
+def _of_run(what: Any, qrels: Any, complete: bool) -> Rankings:
+    """A run and its judgements; both may be mappings, the form of pytrec_eval."""
+    run = Run.from_dict(what) if isinstance(what, Mapping) else what
+    judged = Qrels.from_dict(qrels) if isinstance(qrels, Mapping) else qrels
+    if not isinstance(run, Run):
+        raise InputError(
+            f"judgements go with a TREC run, and {type(run).__name__} is none; give rw.read_run(path)"
+        )
+    if not isinstance(judged, Qrels):
+        raise InputError(
+            f"a TREC run goes with judgements, and {type(judged).__name__} is none; give rw.read_qrels(path)"
+        )
+    return run.against(judged, complete=complete)
 
 
 def _of_labels(what: Any, labels: Any, qid: Any, documents: Any) -> Rankings:

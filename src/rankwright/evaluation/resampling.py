@@ -82,13 +82,18 @@ def signed_sums(
     return _in_blocks(sums, n_resamples, random_state, n_jobs)
 
 
-def _in_blocks(
-    resample: Callable[[int], NDArray[Any]], n_resamples: int, random_state: int, n_jobs: int | None
-) -> NDArray[Any]:
+def check_resampling(n_resamples: int, random_state: int) -> None:
+    """Refuse a number of resamples and a seed that are none."""
     if n_resamples < 1:
         raise InputError(f"n_resamples is {n_resamples!r}; give a whole number of at least 1")
     if not 0 <= random_state < 2**63:
         raise InputError(f"random_state is {random_state!r}; give a whole number from 0")
+
+
+def _in_blocks(
+    resample: Callable[[int], NDArray[Any]], n_resamples: int, random_state: int, n_jobs: int | None
+) -> NDArray[Any]:
+    check_resampling(n_resamples, random_state)
     blocks = range(-(-n_resamples // BLOCK) + 1)
     drawn = in_chunks(lambda block, _: resample(block), blocks, n_jobs)
     return np.concatenate(drawn)[:n_resamples]

@@ -61,7 +61,7 @@ class MeasureResult:
     @functools.cached_property
     def counted(self) -> int:
         """How many queries the mean is over."""
-        return int((~np.isnan(self.per_query)).sum())
+        return len(self._counted[0])
 
     @functools.cached_property
     def blank(self) -> int:

@@ -83,7 +83,7 @@ def bootstrap(
     >>> bootstrap(np.array([0.1, 0.3, 0.2, 0.4])) < 0.01
     True
     """
-    if not len(differences):
+    if len(differences) < 2:  # one query drawn again and again tells nothing of others
         return math.nan
     mean = float(differences.mean())
     means = bootstrap_means(differences - mean, None, n_resamples, random_state, n_jobs)

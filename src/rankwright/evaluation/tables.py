@@ -6,6 +6,8 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
+from rankwright.data.description import counted
+
 if TYPE_CHECKING:
     from rankwright.evaluation.compare import Comparison, Contrast
     from rankwright.evaluation.result import Evaluation, MeasureResult
@@ -57,7 +59,8 @@ def number(value: float) -> str:
 
 def _remarks(result: MeasureResult) -> list[str]:
     if not result.counted:
-        return ["  no query counts: none of them has anything to find"]
+        with_weight = " and a weight above 0" * (result.query_weight is not None)
+        return [f"  no query counts: none of them has anything to find{with_weight}"]
     worst, best = result.range
     if number(worst) == number(best):
         return []
@@ -79,16 +82,17 @@ def comparison_table(comparison: Comparison) -> str:
 
 def _contrast_lines(contrast: Contrast, several: bool) -> list[str]:
     low, high = contrast.interval
+    interval = "–" if math.isnan(low) else f"{number(low)} to {number(high)}"
+    effect = "–" if math.isnan(contrast.effect_size) else f"{contrast.effect_size:+.2f}"
+    queries = counted(contrast.queries, "query", "queries")
     tests = list(contrast.p)
     rows = [["", *tests], ["    p", *map(chance, contrast.p.values())]]
     if several:
         rows.append(["    p after Holm", *map(chance, contrast.corrected.values())])
     return [
         f"  {contrast.a} − {contrast.b}",
-        f"    difference {number(contrast.difference)}   95 % interval {number(low)} to {number(high)}   "
-        f"effect {contrast.effect_size:+.2f}",
-        f"    {contrast.queries:,} queries: {contrast.wins:,} won, {contrast.ties:,} tied, "
-        f"{contrast.losses:,} lost",
+        f"    difference {number(contrast.difference)}   95 % interval {interval}   effect {effect}",
+        f"    {queries}: {contrast.wins:,} won, {contrast.ties:,} tied, {contrast.losses:,} lost",
         *columns(rows, [16, *(13 for _ in tests)]),
     ]
 

@@ -29,12 +29,12 @@ class Ranker(BaseEstimator):
     """The base of all learners.
 
     ``fit(X, y, qid=qid)`` and ``score(X, y, qid=qid)`` take arrays or a ``QuerySet`` in the place of ``X``;
-    ``qid`` is requested by default where scikit-learn routes metadata.
+    ``qid`` and ``query_weight`` are requested by default where scikit-learn routes metadata.
     """
 
     # How scikit-learn learns, on a class, what to route to which method.
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "query_weight": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, "query_weight": True}
 
     paper: ClassVar[str | None] = None
     """The paper that it comes from, by its year."""
@@ -100,9 +100,22 @@ class Ranker(BaseEstimator):
         """One score a row, in the order in which the rows were given."""
         return self._fitted().predict(X, qid=qid)
 
-    def score(self, X: ArrayLike | QuerySet, y: ArrayLike | None = None, *, qid: Any = None) -> float:
-        """The mean of this learner's measure."""
-        queries = as_queries(X, y, qid)
+    def score(
+        self,
+        X: ArrayLike | QuerySet,
+        y: ArrayLike | None = None,
+        *,
+        qid: Any = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: Any = None,
+    ) -> float:
+        """The mean of this learner's measure; queries may be weighted, documents may not."""
+        if sample_weight is not None:  # a name that scikit-learn's pipelines ask every estimator to know
+            raise InputError(
+                f"{self.selection_measure!r} has no weights of documents; leave sample_weight out of score "
+                "(in scikit-learn's searches: set_score_request(sample_weight=False))"
+            )
+        queries = as_queries(X, y, qid, query_weight=query_weight)
         return mean_measure(self.selection_measure, queries, self._fitted().predict(queries))
 
     @property

@@ -44,6 +44,8 @@ ROW = "void(uint64, uint64, float64[::1], float64[:, ::1], float32[::1])"
 NO_PARAMETERS: Floats = np.zeros(1)
 ONE = np.uint64(1)
 """For index arithmetic in kernels: an unsigned index plus a plain 1 would be a float."""
+HIGHEST_GAIN = 2.0**1000
+"""The highest gain: a sum of millions of them is a finite float64."""
 SMALL = 500
 """Documents up to which plain Python is quicker than waiting for a compiler."""
 M = TypeVar("M", bound="Measure")
@@ -238,11 +240,12 @@ def is_number(value: object) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def number_table(values: object, what: str) -> tuple[float, ...]:
-    """A table of numbers given by the user, as a tuple of finite floats that are not negative."""
+def number_table(values: object, what: str, names: Sequence[str]) -> tuple[float, ...]:
+    """A table given by the user, as a tuple of floats that are not negative and whose sums are finite."""
     if not isinstance(values, Sequence) or isinstance(values, str) or not values:
-        raise InputError(f"{what} is {values!r}; give its name or a list of numbers")
-    table = tuple(float(value) for value in values)
-    if not all(np.isfinite(value) and value >= 0 for value in table):
-        raise InputError(f"{what} is {values!r}; its numbers must be finite and not negative")
-    return table
+        raise InputError(
+            f"{what}={values!r} is not known; it is {', '.join(names)} or a table, as in 1/0.5/0.25"
+        )
+    if not all(is_number(value) and 0 <= value <= HIGHEST_GAIN for value in values):
+        raise InputError(f"{what} is {values!r}; it takes numbers that are neither negative nor above 1e301")
+    return tuple(float(value) for value in values)

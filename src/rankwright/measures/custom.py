@@ -106,6 +106,11 @@ def own_measure(
     **shared: Any,
 ) -> Own:
     """Check a user's function at the door, and register the measure that it makes."""
+    if not callable(function):
+        raise InputError(
+            f'{function!r} is not a measure; give its syntax, as in "ndcg@10", '
+            "or a function of the labels in ranked order"
+        )
     # What Numba compiled already is compiled again, in the shape that kernels have.
     value, prepare, row = (getattr(given, "py_func", given) for given in (function, prepare, row))
     known_as = str(name or getattr(value, "__name__", ""))

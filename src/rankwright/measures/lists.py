@@ -33,6 +33,7 @@ from rankwright.runtime.threads import in_chunks, thread_count
 Order = Literal["input", "docid", "average", "worst", "best"]
 
 TABLE = 1024  # whole labels below this are their own number in a table of gains
+LABELS_SHOWN = 10
 SMALL_DOCUMENTS = 20_000
 PLAIN_DOCUMENTS = 50_000  # the plain forms value these in less time than a compiler takes to load …
 PLAIN_LIST = 1_000  # … also where a formula looks at all pairs of a list
@@ -166,10 +167,23 @@ class Ranked:
         """The measure of each query (NaN: left out of the mean), ties as the measure or ``ties`` has them."""
         constants = self.lists.constants(measure)
         out = self._with_ties(measure, ties or measure.ties)
+        unfit = np.flatnonzero(~np.isfinite(out) & (constants != 0.0))
+        if len(unfit):
+            raise self._unfit(measure, int(unfit[0]), float(out[unfit[0]]))
         if measure.short == "zero" and measure.cutoff is not None:
             out[self.lists.sizes < measure.cutoff] = 0.0
         out[constants == 0.0] = np.nan if measure.blank == "skip" else float(measure.blank)
         return out
+
+    def _unfit(self, measure: Measure, query: int, value: float) -> InputError:
+        """What to say of a value that is no finite number, which only a user's measure has."""
+        begin, end = self.lists.offsets[query : query + 2]
+        ranked = self.lists.labels[self.order[begin:end]].tolist()
+        shown = ", ".join(f"{label:g}" for label in ranked[:LABELS_SHOWN])
+        return InputError(
+            f"query number {query} (from 0): {measure!r} gives {value:g} for the ranked labels [{shown}"
+            f"{', …' * (len(ranked) > LABELS_SHOWN)}]; a measure gives a finite number for every list"
+        )
 
     def _with_ties(self, measure: Measure, rule: Order) -> Floats:
         if rule != "average" or measure.additive:

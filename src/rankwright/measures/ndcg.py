@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwright.measures.base import CONSTANT, Floats, Measure, cut, number_table
+from rankwright.measures.base import CONSTANT, HIGHEST_GAIN, Floats, Measure, cut, number_table
 from rankwright.measures.formulas import weighted_prepare, weighted_row, weighted_sum
 from rankwright.measures.ordering import descending
 from rankwright.runtime.errors import InputError
@@ -66,9 +66,10 @@ class NDCG(Measure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.gain not in ("exp", "linear"):
-            object.__setattr__(self, "gain", number_table(self.gain, "gain"))
+            object.__setattr__(self, "gain", number_table(self.gain, "gain", ("exp", "linear")))
         if self.discount not in ("log2", "letor", "zipf"):
-            object.__setattr__(self, "discount", number_table(self.discount, "discount"))
+            known = ("log2", "letor", "zipf")
+            object.__setattr__(self, "discount", number_table(self.discount, "discount", known))
 
     def gains(self, labels: Floats) -> Floats:
         """2^label − 1, the label itself, or the table's entry."""
@@ -109,7 +110,8 @@ class NDCG(Measure):
             outside = labels > HIGHEST_LABEL
             cure = "its gain 2^label − 1 overflows; use gain=linear or a table of gains"
         else:
-            return
+            outside = labels > HIGHEST_GAIN
+            cure = "the sum of such gains overflows; scale the labels"
         bad = np.flatnonzero(outside)
         if len(bad):
             raise InputError(f"row {bad[0]}: label {labels[bad[0]]:g} cannot be used by {self!r}: {cure}")

@@ -127,7 +127,7 @@ def _cutoff(kind: type[Measure], text: str, k: str) -> int:
 
 
 def _pairs(text: str, parameters: str | None) -> list[tuple[str, Any]]:
-    pairs = []
+    pairs: list[tuple[str, Any]] = []
     for part in BETWEEN_PARAMETERS.split(parameters or ""):
         if not part:
             continue
@@ -136,6 +136,8 @@ def _pairs(text: str, parameters: str | None) -> list[tuple[str, Any]]:
             raise InputError(
                 f"{text!r}: {part!r} is not a parameter; parameters are written as in gain=linear"
             )
+        if any(key == earlier for earlier, _ in pairs):
+            raise InputError(f"{text!r}: {key} is given twice; give it once")
         pairs.append((key, _read(value)))
     return pairs
 

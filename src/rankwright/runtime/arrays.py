@@ -69,9 +69,10 @@ def as_numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
                 raise TypeError("text")
             numbers[index] = float(value)
         except (TypeError, ValueError, OverflowError) as error:
-            place = f"row {index[0]}" if len(index) == 1 else f"row {index[0]}, feature {index[-1]}"
+            place = ", ".join(f"{what} {at}" for what, at in zip(("row", "feature"), index, strict=False))
             raise InputError(
-                f"{place}: {name} hold {value!r}, which is not a number; encode text and categories first"
+                f"{place}{': ' * bool(place)}{name} hold {value!r}, which is not a number; "
+                "encode text and categories first"
             ) from error
     return numbers
 
