@@ -6,7 +6,7 @@ A core is one subclass in one file: it says its ``kind``, scores a block of tran
 arrays for the model file. Checking, blocks, order, saving and loading are written here and in ``files``.
 
 A row's score does not depend on the rows around it (but for a transform that needs the whole query): not on
-their number, not on where blocks end, not on threads.
+their number, not on where blocks end, not on threads. (A PyTorch module's does, in its last bits.)
 """
 
 from __future__ import annotations
