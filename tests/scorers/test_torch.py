@@ -29,7 +29,7 @@ def test_scores_are_the_modules():
 
 
 def test_the_rows_around_a_row_change_no_more_than_its_rounding():
-    """Products of PyTorch round by a row's place: each of a layer's 37 or fewer terms by at most half a unit."""
+    """Products of PyTorch round by a row's place: each of at most 37 terms by at most half a unit."""
     rounding = 2 * 37 * float(np.finfo(np.float32).eps)
     values = np.random.default_rng(0).normal(size=(700, 37)).astype(np.float32)
     order = np.random.default_rng(1).permutation(700)

@@ -67,17 +67,19 @@ class Kernel:
         return self._compile(self._function, self._options)
 
     @functools.cached_property
-    def inlined(self) -> Any:
-        """The compiled form that kernels with loose arithmetic have within the kernels that call them.
+    def nested(self) -> Any:
+        """The compiled form that kernels have within the kernels that call them.
 
-        A caller's machine code holds its own copy of what it calls, optimised once more, so that under loose
-        flags it may give other bits than the kernel by itself. Which of the two would run goes by what the
-        process has loaded before; so such a kernel, and all between it and the outermost, leaves no call.
+        It has no way in from Python, whose code (it takes every array of every argument apart) costs more to
+        compile than many a kernel. With loose arithmetic it leaves no call either: a caller's machine code
+        holds its own copy of what it calls, optimised once more, so that under loose flags it may give other
+        bits than the kernel by itself, and which of the two would run goes by what the process has loaded
+        before.
         """
-        name = f"{self._function.__name__}_inlined"
+        name = f"{self._function.__name__}_nested"
         function = types.FunctionType(self._function.__code__, self._function.__globals__, name)
         function.__qualname__, function.__module__ = name, self._function.__module__
-        more = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        more = {"forceinline": self.is_loose, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         return self._compile(function, self._options | more)
 
     def _compile(self, function: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -131,7 +133,7 @@ class Kernel:
     @property
     def _numba_type_(self) -> Any:
         # How Numba types a global that it does not know: this lets kernels call kernels by name.
-        return (self.inlined if self.is_loose else self.compiled)._numba_type_
+        return self.nested._numba_type_
 
 
 def kernel(

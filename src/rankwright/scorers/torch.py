@@ -6,8 +6,8 @@ it was given a module of the same make.
     rw.load("model.rw").with_module(MyNet(46))
 
 PyTorch's products round otherwise for another number of rows and, on some processors, at another place among
-them. So this core alone does not keep the promise that a row's score does not depend on the rows around it: here
-it holds to the rounding of float32. The same rows in the same order give the same bits.
+them. So this core alone does not keep the promise that a row's score does not depend on the rows around it:
+here it holds to the rounding of float32. The same rows in the same order give the same bits.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ BINS = 256
 SAMPLE = 200_000
 CHUNK = 8192
 TILE = 512
+TOGETHER = 16
+"""Features whose bounds are chosen together: their values in a row share a cache line."""
 ROW_PADDING = 128
 """Bytes behind the last row: blocks of features read past a row's end, vectors past a block's."""
 
@@ -58,23 +60,23 @@ class Bins:
         if not 2 <= max_bins < BINS:
             raise InputError(f"max_bins is {max_bins}; it is a number from 2 to {BINS - 1}")
         n, n_features = X.shape
-        sample = X if n <= SAMPLE else X[np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))]
-        by_feature = np.ascontiguousarray(sample.T)
+        every = slice(None)
+        rows = every if n <= SAMPLE else np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
         is_categorical = np.zeros(n_features, np.bool_)
         is_categorical[list(categorical)] = True
         bounds = np.full((n_features, BINS), np.inf, np.float32)
         counts = np.empty(n_features, np.int64)
 
         def choose(begin: int, end: int) -> None:
-            for f in range(begin, end):
-                values = np.sort(by_feature[f])
+            some = np.sort(X[rows, begin:end].T, axis=1)  # a few features at a time: no second copy of all
+            for f, values in zip(range(begin, end), some, strict=True):
                 values = values[: np.searchsorted(values, np.nan)]
                 find = frequent_values if is_categorical[f] else equal_weight_bounds
                 upper = find(values, max_bins)
                 bounds[f, : len(upper)] = upper
                 counts[f] = 1 + len(upper) + (not is_categorical[f])
 
-        in_chunks(choose, range(n_features + 1), n_jobs)
+        in_chunks(choose, [*range(0, n_features, TOGETHER), n_features], n_jobs)
         return cls(bounds, counts, is_categorical, missing_features(X, n_jobs))
 
     def assign(self, X: Singles, n_jobs: int | None = None) -> BinnedData:
@@ -119,32 +121,44 @@ def equal_weight_bounds(values: Singles, max_bins: int) -> Singles:
     if len(distinct) <= 1:
         return np.empty(0, np.float32)
     weights = np.diff(np.append(starts, len(values)))
-    ends = np.arange(len(distinct) - 1) if len(distinct) <= max_bins else _bin_ends(weights, max_bins)
+    if len(distinct) <= max_bins:
+        ends = np.arange(len(distinct) - 1)
+    else:
+        ends = np.empty(max_bins - 1, np.int64)
+        ends = ends[: fill_bins(weights, max_bins, ends)]
     below, above = distinct[ends], distinct[ends + 1]
     middle = ((below.astype(np.float64) + above) / 2).astype(np.float32)
     # Between neighbouring floats the middle rounds to one of them: a bound must stay below the next value.
     return np.where(middle < above, middle, below)
 
 
-def _bin_ends(weights: NDArray[np.int64], max_bins: int) -> NDArray[np.int64]:
-    """The last distinct value of each bin but the last: greedily, from the lowest values up."""
-    heavy = weights >= weights.sum() / max_bins
-    left = float(weights[~heavy].sum())
-    bins_left = max_bins - int(heavy.sum())
-    ends: list[int] = []
-    filled = 0
-    for i in range(len(weights) - 1):
+@kernel("int64(int64[::1], int64, int64[::1])")
+def fill_bins(weights: NDArray[np.int64], max_bins: int, ends: NDArray[np.int64]) -> Any:
+    """Write the last distinct value of each bin but the last, greedily from the lowest up; how many."""
+    total = np.int64(0)
+    for i in range(weights.size):
+        total += weights[i]
+    left, bins_left = total, max_bins
+    for i in range(weights.size):
+        if weights[i] * max_bins >= total:  # fills a bin by itself
+            left -= weights[i]
+            bins_left -= 1
+    filled: Any = np.int64(0)
+    found = np.int64(0)
+    for i in range(weights.size - 1):
         filled += weights[i]
         target = left / max(bins_left, 1)
-        if heavy[i] or filled >= target or (heavy[i + 1] and filled >= target / 2):
-            ends.append(i)
-            if not heavy[i]:
+        alone, next_alone = weights[i] * max_bins >= total, weights[i + 1] * max_bins >= total
+        if alone or filled >= target or (next_alone and filled >= target / 2):
+            ends[found] = i
+            found += 1
+            if not alone:
                 bins_left -= 1
                 left -= filled
             filled = 0
-            if len(ends) == max_bins - 1:
+            if found == max_bins - 1:
                 break
-    return np.array(ends, np.int64)
+    return found
 
 
 def frequent_values(values: Singles, max_bins: int) -> Singles:
