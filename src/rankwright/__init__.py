@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.cross_validation import cross_validate as cross_validate
     from rankwright.evaluation.cross_validation import make_scorer as make_scorer
     from rankwright.evaluation.evaluate import evaluate as evaluate
+    from rankwright.evaluation.importance import permutation_importance as permutation_importance
     from rankwright.learners.adarank import AdaRank as AdaRank
     from rankwright.learners.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from rankwright.learners.kernel_ranknet import KernelRankNet as KernelRankNet
@@ -136,6 +137,7 @@ _HOMES = {
     "make_scorer": "evaluation.cross_validation",
     "SlowWarning": "runtime.errors",
     "measure": "measures",
+    "permutation_importance": "evaluation",
     "preparation": "data",
     "read_letor": "data",
     "read_parquet": "data",

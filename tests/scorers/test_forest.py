@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 import os
@@ -176,3 +177,35 @@ def test_the_wrong_features_are_refused() -> None:
     scorer, _ = random_forest(7, [3])
     with pytest.raises(rw.InputError, match="the scorer was made for 6"):
         scorer.predict(np.zeros((2, 5)))
+
+
+def test_what_features_are_worth_to_the_trees(tmp_path: Path) -> None:
+    scorer, _ = random_forest(5, [4, 1, 9])
+    with pytest.raises(rw.InputError, match="do not tell what their splits gained"):
+        scorer.importance()
+    with pytest.raises(rw.InputError, match="by is 'cover'"):
+        scorer.importance("cover")  # type: ignore[arg-type]
+    gains = np.random.default_rng(0).random(11).astype(np.float32)
+    telling = dataclasses.replace(scorer, gains=gains)
+    for feature in range(FEATURES):
+        at = scorer.trees.feature == feature
+        assert scorer.importance("splits")[feature] == at.sum()
+        assert telling.importance()[feature] == pytest.approx(gains[at].sum())
+    assert np.array_equal(telling.first(1).gains, gains[:3])
+    # Files of both kinds are read, and gains that no split has are refused.
+    for each in (scorer, telling):
+        each.save(tmp_path / "model.rw")
+        again: Any = rw.load(tmp_path / "model.rw")
+        assert np.array_equal(again.importance("splits"), each.importance("splits"))
+        assert (again.gains is None) == (each.gains is None)
+    for bad in (-gains, gains * np.nan, gains[1:]):
+        dataclasses.replace(scorer, gains=bad).save(tmp_path / "model.rw")
+        with pytest.raises(rw.InputError, match="'gains'"):
+            rw.load(tmp_path / "model.rw")
+
+
+def test_the_first_trees_have_their_own_sets_only() -> None:
+    scorer, _ = random_forest(3, [6, 20, 30])
+    first = scorer.first(2)
+    assert len(first.trees.sets) == (first.trees.category_set >= 0).sum() < len(scorer.trees.sets)
+    assert len(scorer.first(0).trees.sets) == 0
