@@ -45,8 +45,11 @@ def test_wrong_use(folder: Path, run: Run) -> None:
 
 
 def test_a_committee_is_trained_by_its_name(folder: Path, run: Run) -> None:
-    settings = ["--set", "budget=3 fits", "--set", "folds=3", "--quiet"]
+    settings = ["--set", "budget=3 fits", "--set", "folds=3"]
     result = run("train", "committee", folder / "data.txt", *settings, "-o", folder / "m.rw")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith("Committee of 1 step")
+    assert "out of fold " in result.stdout and " 1.0000 · LambdaRank(" in result.stdout
+    found = run("train", "committee", folder / "data.txt", *settings, "-o", folder / "m.rw", "--json").stdout
+    assert json.loads(found)["members"][0]["alone"] == json.loads(found)["out_of_fold"]
     assert rw.load(folder / "m.rw").parameters["learner"] == "Committee"

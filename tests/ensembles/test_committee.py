@@ -13,9 +13,11 @@ import pytest
 from sklearn.base import clone
 
 import rankwright as rw
-from rankwright.ensembles import committee as sitting
-from rankwright.ensembles.committee import Budget, chosen, dealt, spread
-from rankwright.learners.base import mean_measure
+from rankwright.ensembles import trying
+from rankwright.ensembles.choosing import Judge, chosen, clearly_worse
+from rankwright.ensembles.combine import weighed
+from rankwright.ensembles.committee import spread
+from rankwright.ensembles.trying import Budget, Folds
 
 
 def shelf() -> list[Any]:
@@ -60,7 +62,6 @@ def test_it_is_never_below_its_best_member_out_of_fold() -> None:
     assert all(member["weight"] > 0 for member in sits.members_)
     for member in sits.members_:
         assert member["alone"] in [record["valid"] for record in sits.history_]
-    assert all(member["adds"] > 0 for member in sits.members_)
     assert sits.scorer_.training["out_of_fold"] == sits.out_of_fold_
     assert [m["weight"] for m in sits.scorer_.training["members"]] == [m["weight"] for m in sits.members_]
 
@@ -111,62 +112,164 @@ def test_weighed_by_a_net() -> None:
     assert np.isfinite(sits.predict(data(1))).all()
 
 
-def test_members_earn_their_place() -> None:
+def lines(*noises: float, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Scores that tell the labels but for so much noise."""
+    labels, random = data().labels, np.random.default_rng(seed)
+    assert labels is not None
+    return np.array([labels + noise * random.normal(size=len(labels)) for noise in noises])
+
+
+def test_who_is_clearly_worse_does_not_sit_and_the_others_count_alike() -> None:
+    judge = Judge(rw.measure("ndcg@10"), data())
+    scores = lines(1.5, 1.5, 1.5, 100.0)
+    worse = clearly_worse([judge.values(line) for line in scores], judge)
+    assert worse.tolist() == [False, False, False, True]
+    weights, best = chosen(scores, judge, lambda: True)
+    assert weights.tolist() == [1 / 3, 1 / 3, 1 / 3, 0]
+    assert best == judge.mean(weighed(weights, scores)) > max(judge.mean(line) for line in scores)
+
+
+def test_a_share_that_gains_more_than_chance_is_given() -> None:
+    """The first is better by far, so that it should count more than the others."""
+    judge = Judge(rw.measure("ndcg@10"), data())
+    scores = lines(0.9, 2.0, 2.0, 2.0, 2.0, seed=2)
+    even, before = chosen(scores, judge, lambda: True)
+    weights, best = chosen(scores, judge)
+    gain, error = judge.gain(*(judge.values(weighed(each, scores)) for each in (even, weights)))
+    assert even.tolist() == [0.2] * 5 and weights[0] > 0.3 and weights.sum() == pytest.approx(1)
+    assert best == judge.mean(weighed(weights, scores)) > before and gain > error
+
+
+def test_the_best_sits_alone_where_the_others_only_harm() -> None:
+    judge = Judge(rw.measure("ndcg@10"), data())
+    good, bad = lines(0.6)[0], lines(0.9, seed=1)[0]
+    scores = np.array([good, 1000 * bad])
+    weights, best = chosen(scores, judge, lambda: True)
+    assert weights.tolist() == [1, 0] and best == judge.mean(good)
+
+
+def test_paired_differences_go_by_the_weights_of_queries() -> None:
     queries = data()
-    random = np.random.default_rng(0)
-    assert queries.labels is not None
-    good = queries.labels + random.normal(size=len(queries))
-    other = queries.labels + random.normal(size=len(queries))
-    noise = random.normal(size=len(queries))
-    ndcg = rw.measure("ndcg@10")
-    candidates = []
-    for scores in (noise, good, other):
-        alone = mean_measure(ndcg, queries, queries.in_given_order(scores))
-        candidates.append(sitting.Candidate(rw.MART(), [], [], scores, alone))
-    weights, best = chosen(candidates, ndcg, queries)
-    assert weights[0] < 0.2 and weights[1] > 0 and weights[2] > 0
-    assert best > max(candidate.alone for candidate in candidates)
-    alone, value = chosen(candidates[:1], ndcg, queries)
-    assert alone.tolist() == [1.0] and value == candidates[0].alone
+    weights = np.repeat([1.0, 0.0], 12)
+    judge = Judge(rw.measure("ndcg@10"), queries.with_weights(query_weight=weights))
+    before, after = np.zeros(24), np.arange(24.0)
+    before[3] = np.nan
+    known = np.delete(np.arange(12.0), 3)
+    assert judge.gain(before, after) == pytest.approx((known.mean(), known.std() / np.sqrt(11)))
 
 
 def test_a_budget_in_seconds_ends(monkeypatch: Any) -> None:
     clock = itertools.count()
-    monkeypatch.setattr(sitting.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(trying.time, "monotonic", lambda: next(clock))
     sits = committee(budget=30).fit(data())
     assert 1 <= len(sits.history_) <= 10
     with pytest.raises(rw.InputError, match="ended within the first learner's 3 fits"):
         committee(budget=2.0).fit(data())
 
 
+def test_a_budget_in_seconds_ends_a_fit_under_way(monkeypatch: Any) -> None:
+    """The third candidate's first fit finds no time left, and is given up; the two before it sit."""
+    clock, steps = [0.0], []
+    monkeypatch.setattr(trying.time, "monotonic", lambda: clock[0])
+    watch = Budget.watch
+
+    def ticking(self: Budget, record: Any = None) -> None:
+        clock[0] += 1.0
+        steps.append(clock[0])
+        watch(self, record)
+
+    monkeypatch.setattr(Budget, "watch", ticking)
+    sits = committee(budget=50, learners=[rw.AdaRank(n_estimators=4)]).fit(data())
+    assert max(steps) == 45  # of 50 seconds, nine tenths are for trying
+    assert 2 <= len(sits.history_) <= 3
+
+
 def test_folds_are_whole_queries_and_equal() -> None:
-    parts = dealt(data(), 5, 0)
+    parts = Folds(data(), 5, 0).parts
     assert sorted(np.bincount(parts)) == [4, 5, 5, 5, 5]
-    assert not np.array_equal(parts, dealt(data(), 5, 1))
+    assert not np.array_equal(parts, Folds(data(), 5, 1).parts)
 
 
 def test_the_spread_goes_by_the_measure() -> None:
-    names = {type(learner).__name__ for learner in spread(rw.measure("ndcg@10"))}
-    assert {"LambdaMART", "MART", "LambdaRank", "RankNet", "McRank"} <= names
+    names = {type(learner).__name__ for learner, _ in spread(rw.measure("ndcg@10"))}
+    assert {"LambdaMART", "MART", "LambdaRank", "RankNet", "McRank", "AdaRank", "SVMMAP"} <= names
 
     @rw.measure
     def first_two(labels: Any) -> float:
         return float((labels[:2] > 0).any())
 
-    assert {"MART", "RankNet"} <= {type(learner).__name__ for learner in spread(first_two)}
+    assert {"MART", "RankNet"} <= {type(learner).__name__ for learner, _ in spread(first_two)}
+
+
+def test_some_look_at_features_scaled_by_query(tmp_path: Path) -> None:
+    """What a query's features have in common is then gone, at every step of the way."""
+    queries = data()
+    trees = rw.MART(n_estimators=6, min_samples_leaf=4, max_leaf_nodes=4)
+    folds = Folds(queries, 3, 0)
+    assert folds.scaling_matters and not Folds(folds.scaled, 3, 0).scaling_matters
+    budget, judge = Budget.of("3 fits"), Judge(rw.measure("ndcg@10"), queries)
+    found = trying.tried(trying.Trial(trees, scaled=True, bagged=False), folds, judge, budget)
+    plain = trying.tried(
+        trying.Trial(trees, scaled=False, bagged=False), Folds(folds.scaled, 3, 0), judge, Budget.of("3 fits")
+    )
+    assert np.array_equal(found.scores, plain.scores)
+    found.scorer().save(tmp_path / "model.rw")
+    scorer = rw.load(tmp_path / "model.rw")
+    larger = queries.with_features(queries.in_given_order(queries.features * 8))
+    assert np.array_equal(scorer.predict(queries), scorer.predict(larger))
+    with pytest.raises(rw.InputError, match="qid"):
+        scorer.predict(queries.features)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_learner_of_the_spread_can_be_fitted() -> None:
+    short = {"n_estimators": 2, "epochs": 2, "max_iter": 2}
+    for learner, _ in spread(rw.measure("map")):
+        known = learner.get_params()
+        learner.set_params(**{name: value for name, value in short.items() if name in known})
+        assert np.isfinite(learner.fit(data(), valid=data(1)).predict(data())).all()
+
+
+def test_where_features_are_scaled_by_query_as_they_are_none_is_tried_twice() -> None:
+    folds = Folds(data(), 3, 0)
+    given = [trying.named(trial) for trial in rw.Committee()._first(folds)]
+    alike = [trying.named(trial) for trial in rw.Committee()._first(Folds(folds.scaled, 3, 0))]
+    assert len(set(given)) == len(given) > len(alike) == len(set(alike)) > 10
+    assert any("scaled by query" in name for name in given)
+    assert not any("scaled by query" in name or "scaling='query'" in name for name in alike)
+
+
+def test_who_refuses_the_data_is_passed_over() -> None:
+    """Labels that are no classes; and where nobody is left, the first one's reason is given."""
+    queries = data()
+    assert queries.labels is not None
+    halves = rw.QuerySet(
+        queries.features, queries.labels / 2, qid=np.repeat(queries.query_ids, queries.sizes)
+    )
+    learners = [rw.McRank(n_estimators=3), rw.LambdaRank(hidden=0, epochs=3)]
+    sits = committee(learners=learners, budget="9 fits").fit(halves)
+    assert ["refused" in record for record in sits.history_] == [True, False, False, False]
+    assert "is not a class" in sits.history_[0]["refused"]
+    with pytest.raises(rw.InputError, match=r"no learner could be fitted.*not a class"):
+        committee(learners=learners[:1]).fit(halves)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"budget": "ten fits"}, "budget is 'ten fits'"),
-        ({"budget": "10 hours"}, "budget is '10 hours'"),
+        ({"budget": "10 weeks"}, "budget is '10 weeks'"),
+        ({"budget": True}, "budget is True"),
         ({"budget": 0}, "budget is 0"),
         ({"budget": "2 fits"}, "ended within the first learner's 3 fits"),
-        ({"folds": 2}, "folds is 2 for 24 queries"),
+        ({"folds": 2}, "folds is 2"),
+        ({"folds": 3.5}, "folds is 3.5"),
         ({"folds": 25}, "folds is 25"),
         ({"weigh": "votes"}, "weigh is 'votes'"),
         ({"learners": []}, "learners is empty"),
+        ({"learners": [rw.MART]}, "which is no ranker"),
+        ({"random_state": None}, "random_state is None"),
+        ({"measure": "ndcg@10(ties=average)"}, "use ties=input"),
     ],
 )
 def test_what_cannot_be_is_refused(settings: Any, message: str) -> None:
@@ -182,3 +285,4 @@ def test_it_holds_out_by_itself() -> None:
 def test_budgets_are_read() -> None:
     assert (Budget.of(90).most, Budget.of(90).in_fits) == (90.0, False)
     assert (Budget.of("90 seconds").most, Budget.of("1 fit").in_fits) == (90.0, True)
+    assert (Budget.of("2 minutes").most, Budget.of("0.5 hours").most, Budget.of("9s").most) == (120, 1800, 9)

@@ -14,7 +14,8 @@ page equal to what the command gives.
 """
 FOOT = """A measure of your own enters every ○, and every ● that needs its value only; where swap gains are
 needed, those of your own measure are found by swapping and measuring again (`rw.measure`). Papers named by
-their year alone are the five that Rankwright began with: [From equation to code](papers.md).
+their year alone are the five that Rankwright began with: [From equation to code](papers.md). `Committee` and
+`combine` make one ranker of several: [Combining](tutorials/combining.md).
 """
 
 

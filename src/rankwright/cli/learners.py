@@ -115,6 +115,7 @@ def show_all(found: list[dict[str, Any]]) -> None:
         "\nOne that trains for a measure takes any with swap gains, one of your own too"
         "\n(StructuredRanker: with a worst ordering); one that selects by it takes any."
         "\nAll of one: rankwright learners ranknet"
+        "\nMany within a budget, weighed out of fold as one: rankwright learners committee"
     )
 
 

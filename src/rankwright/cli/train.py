@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 STEPS = ("n_estimators", "epochs", "max_iter")
 CERTIFICATE = ("C", "gap", "flat", "left_out", "losses", "labels", "interrupted")
 """What a model may tell of its training."""
+COMMITTEE = ("out_of_fold_", "members_")
+"""What a committee tells of itself."""
 WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -99,6 +101,7 @@ def command(
         "valid": None if held_out is None else ranker.score(held_out),
         "model": output,
         **{name: value for name, value in ranker.scorer_.training.items() if name in CERTIFICATE},
+        **{name.rstrip("_"): getattr(ranker, name) for name in COMMITTEE if hasattr(ranker, name)},
     }
     if as_json:
         history = [{name: shown(value) for name, value in record.items()} for record in ranker.history_]
@@ -158,7 +161,10 @@ def training(ranker: Ranker, quiet: bool) -> Iterator[Any]:
     def told(record: dict[str, Any]) -> None:
         nonlocal done
         done += 1
-        report(done, max(total, done))
+        if "share" in record:  # of a budget
+            report(round(100 * record["share"]), 100)
+        else:
+            report(done, max(total, done))
 
     with step(f"training {type(ranker).__name__}", quiet) as report:
         yield told
@@ -222,6 +228,11 @@ def show(found: dict[str, Any]) -> None:
         click.echo("interrupted: the model is that of the steps so far")
     if found.get("losses"):
         click.echo(f"trained for {found['losses']}; {found['labels']}")
+    if "members" in found:
+        click.echo(f"out of fold {found['out_of_fold']:.4f}, by {len(found['members'])} members:")
+        for each in sorted(found["members"], key=lambda member: -member["weight"]):
+            alone, adds = f"alone {each['alone']:.4f}", f"adds {each['adds']:.4f}"
+            click.echo(f"{each['weight']:7.4f} · {each['learner']}, {alone}, {adds}")
     if found.get("left_out"):
         queries = f"{found['left_out']:,} quer{'y' if found['left_out'] == 1 else 'ies'}"
         click.echo(f"left out: {queries} whose documents are all of one kind")
