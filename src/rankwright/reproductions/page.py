@@ -58,7 +58,7 @@ def _chapter(run: Run, figures: Mapping[tuple[str, str], str]) -> str:
     if not run.failure:
         for table in experiment.tables(run.results):
             link = figures.get((experiment.name, table.title))
-            parts += [_listed(table)] if link is None else [_listed(table), f"![{table.title}]({link})\n"]
+            parts.append(_listed(table) if link is None else _drawn(table, link))
     return "\n".join(parts)
 
 
@@ -126,6 +126,14 @@ def _table(outcomes: Sequence[Outcome]) -> str:
 
 def _listed(table: Table) -> str:
     return f"{table.title}:\n\n" + _lines([{k: shown(v) for k, v in row.items()} for row in table.rows])
+
+
+def _drawn(table: Table, link: str) -> str:
+    """The picture, with its numbers folded away."""
+    return (
+        f'![{table.title}]({link})\n\n<details markdown="1">\n<summary>Its numbers</summary>\n\n'
+        f"{_listed(table)}\n</details>\n"
+    )
 
 
 def _lines(rows: Sequence[dict[str, str]]) -> str:
