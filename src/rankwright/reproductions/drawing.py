@@ -11,7 +11,7 @@ from rankwright.reproductions.experiments import Table
 from rankwright.reproductions.runner import Run
 
 WIDTH, HEIGHT = 520, 300
-DECADES = 30.0
+DECADES = 1000.0
 """Numbers above 0 that reach so many times their least are drawn on a logarithmic axis."""
 
 

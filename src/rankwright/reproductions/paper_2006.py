@@ -134,7 +134,7 @@ def figure_1_figures(results: Results) -> dict[str, Any]:
 def figure_1_tables(results: Results) -> list[Table]:
     """The right panel."""
     rows = [
-        {"documents": int(piece.split()[1]), "training": training.upper(), "seconds": seconds}
+        {"documents": int(piece.split()[1]), "training": training.replace("v", "V"), "seconds": seconds}
         for piece, by in results.items()
         if piece.startswith("query")
         for training, seconds in by.items()
