@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright import structured
 from rankwright.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         rows.append(f"{label} qid:{row // 10} {values} #docid = d{row}\n")
         qrels.append(f"{row // 10} 0 d{row} {label}\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(structured, "ORACLES", dict(structured.ORACLES))  # a page adds one
     files = {"train.txt": rows, "vali.txt": rows, "test.txt": rows, "qrels.txt": qrels}
     for name, lines in files.items():
         Path(name).write_text("".join(lines))

@@ -34,6 +34,7 @@ from rankwright.structured.oracle import Builder, MergedOrderings, WorstOrdering
 from rankwright.structured.sign import auc
 
 __all__ = [
+    "ORACLES",
     "Decay",
     "FeatureMap",
     "FirstGood",
@@ -54,7 +55,7 @@ ORACLES: dict[tuple[type[Measure], type[FeatureMap]], Builder] = {
     (AveragePrecision, Decay): decayed_average_precision,
     (ReciprocalRank, Decay): decayed_reciprocal_rank,
 }
-"""Which pairs have a worst ordering, and what finds it."""
+"""Which pairs have a worst ordering, and what finds it; a pair of your own may be added."""
 ORACLES |= {
     (measure, LocalOrder): build for (measure, chosen), build in ORACLES.items() if chosen is PartialOrder
 }
