@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import pickle
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,37 @@ def test_progress_is_told_and_kept(name: str) -> None:
     ranker = made(name).fit(data(), valid=data(), progress=told.append)
     assert len(told) == len(ranker.history_) > 0
     assert all(isinstance(record, dict) and record for record in ranker.history_)
+
+
+def taking(option: str) -> Any:
+    """The learners whose ``fit`` takes something."""
+    known = learners.known()
+    return pytest.mark.parametrize(
+        "name", [name for name in LEARNERS if option in inspect.signature(known[name]._fit).parameters]
+    )
+
+
+@taking("base")
+def test_what_is_learned_is_added_to_a_base(name: str, tmp_path: Path) -> None:
+    base = rw.LinearScorer([0.5, 0.0, -0.5])
+    ranker = made(name).fit(data(), valid=data(), base=base)
+    assert isinstance(ranker.scorer_, rw.Sum) and ranker.scorer_.scorers[0] is base
+    expected = base.predict(data()) + ranker.scorer_.scorers[1].predict(data())
+    assert np.array_equal(ranker.predict(data()), expected)
+    ranker.save(tmp_path / "model.rw")
+    assert np.array_equal(rw.load(tmp_path / "model.rw").predict(data()), expected)
+
+
+@taking("checkpoint")
+def test_training_ends_where_it_is_told_to_and_goes_on_from_a_checkpoint(name: str, tmp_path: Path) -> None:
+    def enough(record: dict[str, Any]) -> None:
+        raise StopIteration
+
+    made(name).fit(data(), valid=data()).save(tmp_path / "whole.rw")
+    ranker = made(name).fit(data(), valid=data(), checkpoint=tmp_path / "kept", progress=enough)
+    assert len(ranker.history_) == 1
+    made(name).fit(data(), valid=data(), checkpoint=tmp_path / "kept").save(tmp_path / "again.rw")
+    assert (tmp_path / "again.rw").read_bytes() == (tmp_path / "whole.rw").read_bytes()
 
 
 @learner

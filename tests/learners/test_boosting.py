@@ -106,6 +106,45 @@ def test_the_same_model_at_any_number_of_threads(name: str) -> None:
         assert untimed(other.history_) == untimed(first.history_)
 
 
+def test_the_same_model_at_any_number_of_threads_on_a_base_in_runs_and_gone_on_with() -> None:
+    queries, valid = (weighted(0, 6, 8) if JIT_OFF else weighted(0, 60, 120)), data(1, 4, 8)
+    base = MART(n_estimators=2, max_leaf_nodes=4, n_jobs=1).fit(queries)
+    files: list[Any] = []
+    for jobs in (1, 2, 3, 4):
+        settings = everything(n_estimators=2, early_stopping_rounds=3, n_runs=2, warm_start=True)
+        ranker = LambdaMART(orderings=2, exact_counts=True, random_bins=True, n_jobs=jobs, **settings)
+        for steps in (2, 4):
+            ranker.set_params(n_estimators=steps).fit(queries, valid=valid, base=base, measure_train=True)
+        records = [{k: v for k, v in record.items() if k != "seconds"} for record in ranker.history_]
+        files.append((arrays_of(ranker.scorer_.scorers[1]), records, ranker.predict(valid).tobytes()))
+    assert files[0] == files[1] == files[2] == files[3]
+
+
+@pytest.mark.skipif(JIT_OFF, reason="a million documents take plain Python too long")
+def test_a_million_documents_in_one_query() -> None:
+    n = 1_000_000
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, 2)).astype(np.float32)
+    y = (X[:, 0] + random.normal(size=n) > 3.5).astype(float)
+    ranker = LambdaMART(n_estimators=3, max_leaf_nodes=4, truncation=30).fit(X, y, qid=1)
+    by_chance = y.mean()
+    assert rw.evaluate(ranker.predict(X), y, "p@1000", qid=1)["p@1000"].mean > 5 * by_chance
+
+
+def test_of_many_categories_the_rarest_are_as_good_as_missing() -> None:
+    random = np.random.default_rng(0)
+    codes = np.concatenate([np.repeat(np.arange(255), 6), np.arange(255, 300)])
+    good = random.random(300) < 0.5
+    X = codes[:, None].astype(float)
+    y = good[codes].astype(float)
+    ranker = MART(
+        n_estimators=1 if JIT_OFF else 5, max_leaf_nodes=2, min_samples_leaf=2, categorical_features=[0]
+    ).fit(X, y, qid=np.arange(len(codes)) // 25)
+    scores = ranker.predict(np.arange(300.0)[:, None])
+    assert scores[:255][good[:255]].min() > scores[:255][~good[:255]].max()
+    assert set(scores[255:]) == {ranker.predict([[np.nan]])[0]} == {ranker.predict([[1e6]])[0]}
+
+
 FIT_AND_SAVE = """
 import sys
 from tests.learners.test_boosting import LEARNERS, weighted

@@ -219,7 +219,7 @@ print(kills)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that is killed is a fork of a warm one")
+@pytest.mark.skipif(JIT_OFF or not hasattr(os, "fork"), reason="what is killed is a fork of a warm process")
 @pytest.mark.parametrize("name", ["orderings", "squares"])
 def test_killed_at_any_moment_and_taken_up_again(name: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -314,6 +314,7 @@ def test_going_on_from_a_base(tmp_path: Path) -> None:
     assert more.scorer_.scorers[0] is base.scorer_
 
 
+@pytest.mark.skipif(JIT_OFF, reason="enough trees to help take plain Python too long")
 def test_a_base_helps_where_there_is_little_data() -> None:
     old, few, test = data(0, 60, 15), data(2, 2, 15), data(3, 60, 15)
     settings = {"n_estimators": 20, "max_leaf_nodes": 8}

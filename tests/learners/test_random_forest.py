@@ -45,6 +45,28 @@ def test_the_score_is_the_mean_of_the_trees():
     assert more.scorer_.n_trees == 3
 
 
+@pytest.mark.parametrize("how", [StopIteration, KeyboardInterrupt])
+def test_ended_early_it_is_the_mean_of_the_trees_so_far(how):
+    queries, told = data(), []
+
+    def progress(record):
+        told.append(record)
+        if len(told) == 2:
+            raise how
+
+    ranker = rw.RandomForestRanker(n_estimators=50, max_leaf_nodes=6)
+    if how is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt, match="after 2 trees"):
+            ranker.fit(queries, progress=progress)
+    else:
+        ranker.fit(queries, progress=progress)
+    expected = rw.RandomForestRanker(n_estimators=2, max_leaf_nodes=6).fit(queries).predict(queries)
+    np.testing.assert_allclose(ranker.predict(queries), expected, rtol=1e-6)
+    assert len(ranker.history_) == ranker.scorer_.n_trees == 2
+    assert ("interrupted" in ranker.scorer_.training) == (how is KeyboardInterrupt)
+    assert ranker.feature_importances_.sum() == pytest.approx(1)
+
+
 def test_more_trees_do_better():
     queries, held = data(queries=40), data(5)
     ranker = rw.RandomForestRanker(n_estimators=40, measure="pairs").fit(queries, valid=held)

@@ -32,6 +32,8 @@ from rankwright.networks.training import Record
 from rankwright.pairwise.lambdas import Lambdas
 from rankwright.runtime.arrays import Floats, Singles
 from rankwright.runtime.errors import InputError
+from rankwright.runtime.interrupts import interrupts_deferred
+from rankwright.scorers import ForestScorer
 from rankwright.trees.binning import Bins
 from rankwright.trees.grower import Grower, Shape
 from rankwright.trees.tree import Tree
@@ -44,7 +46,8 @@ class RandomForestRanker(Ranker):
     """The mean of trees of MART or LambdaMART, each on queries drawn with replacement.
 
     ``trees`` is "mart" (means of labels) or "lambdamart" (the λ's of the measure at equal scores).
-    ``features_per_node`` is how many features a node may look at, a third of them unless given.
+    ``features_per_node`` is how many features a node may look at, a third of them unless given. An interrupt
+    leaves the mean of the trees so far, and so does ``progress=`` by raising ``StopIteration``.
 
     >>> import rankwright as rw
     >>> data = rw.synthetic.random_net(20, 20, random_state=1)
@@ -81,17 +84,35 @@ class RandomForestRanker(Ranker):
         seed = int(generator(self.random_state).integers(2**31))
         trees: list[Tree] = []
         rounds = Rounds(self, valid, progress)
-        for number in range(self.n_estimators):
-            counts = drawn(queries, seed, number)
-            g, h = gradients * counts, hessians * counts
-            grown = grower.grow(g, h, rows=np.flatnonzero(counts).astype(np.uint32), seed=seed + number)
-            trees.append(grower.tree(grown, grower.newton_values(grown, g, h) / self.n_estimators))
-            if held is not None:
-                trees[-1].add_to(held_scores, held, None, self.n_jobs)
-            rounds.add({"leaves": len(trees[-1].values)}, lambda: held_scores, None)
-        self.history_ = rounds.history
-        about = self._about(queries, steps=len(trees))
-        self.scorer_ = dataclasses.replace(forest_of(trees, start, bins), **about)
+        ended: BaseException | None = None
+        try:
+            for number in range(self.n_estimators):
+                with interrupts_deferred():  # the threads that grow a tree wait for each other
+                    counts = drawn(queries, seed, number)
+                    g, h, rows = gradients * counts, hessians * counts, np.flatnonzero(counts)
+                    grown = grower.grow(g, h, rows=rows.astype(np.uint32), seed=seed + number)
+                    trees.append(grower.tree(grown, grower.newton_values(grown, g, h) / self.n_estimators))
+                    if held is not None:
+                        trees[-1].add_to(held_scores, held, None, self.n_jobs)
+                rounds.add({"leaves": len(trees[-1].values)}, lambda: held_scores, None)
+        except (KeyboardInterrupt, StopIteration) as reason:
+            ended = reason
+        self._leave(queries, forest_of(trees, start, bins) if trees else None, rounds, ended)
+
+    def _leave(
+        self, queries: QuerySet, forest: ForestScorer | None, rounds: Rounds, ended: BaseException | None
+    ) -> None:
+        """Keep the trees, as their mean where there are fewer than asked for; let an interrupt go on."""
+        if forest is None:
+            raise KeyboardInterrupt
+        interrupted = {"interrupted": True} if isinstance(ended, KeyboardInterrupt) else {}
+        about = self._about(queries, steps=forest.n_trees, **interrupted)
+        if forest.n_trees < self.n_estimators:
+            values = forest.trees.values * (self.n_estimators / forest.n_trees)
+            forest = dataclasses.replace(forest, trees=forest.trees._replace(values=values))
+        self.history_, self.scorer_ = rounds.history, dataclasses.replace(forest, **about)
+        if interrupted:
+            raise KeyboardInterrupt(f"after {forest.n_trees} trees, which are kept")
 
     def _shape(self, queries: QuerySet) -> Shape:
         third = max(1, round(queries.n_features / 3))

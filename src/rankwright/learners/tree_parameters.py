@@ -21,10 +21,10 @@ class TreeParameters:
     number, or below 1 a share; 0: all). ``random_bins`` tries one threshold at random for each feature, not
     all. ``exact_counts`` keeps gradients twice as wide, for weights that differ widely, and knows the rows of
     each side exactly. ``n_runs`` averages the trees of so many runs that differ by chance alone, as one
-    scorer, at as many times the price. ``categorical_features`` are indices; ``monotonic_cst`` has 1, −1 or 0
-    for each feature. With ``valid``, the best step is kept, and ``early_stopping_rounds`` without a better
-    one end training. With ``warm_start`` another ``fit`` goes on from the trees of the one before, up to
-    ``n_estimators`` in all.
+    scorer, at as many times the price. ``categorical_features`` are indices; of more than ``max_bins``
+    categories the rarest are as good as missing. ``monotonic_cst`` has 1, −1 or 0 for each feature. With
+    ``valid``, the best step is kept, and ``early_stopping_rounds`` without a better one end training. With
+    ``warm_start`` another ``fit`` goes on from the trees of the one before, up to ``n_estimators`` in all.
 
     ``fit`` takes, beside ``progress=`` (which may raise ``StopIteration`` to end training):
 
