@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -20,7 +20,7 @@ from rankwright.learners.checkpoints import EVERY, Checkpoint
 from rankwright.learners.forests import averaged
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.interrupts import interrupts_deferred
-from rankwright.scorers import Scorer, Sum
+from rankwright.scorers import ForestScorer, Scorer, Sum
 
 Progress = Callable[[Record], None]
 
@@ -54,11 +54,11 @@ def boost_runs(
         book = Checkpoint(checkpoint, checkpoint_every, learner, queries, valid, began_from)
         earlier = book.read() or earlier
     refuse_fewer(learner, earlier)
-    trainings: list[Training] = []
+    ended: list[Ended] = []
     interrupted = False
     try:
         for own, objective in members(learner, objective_of):
-            number = len(trainings)
+            number = len(ended)
             training = Training(
                 own, queries, valid, objective,
                 base=began_from,
@@ -66,49 +66,61 @@ def boost_runs(
                 measure_train=measure_train,
                 marks={"run": number + 1} if learner.n_runs > 1 else None,
             )  # fmt: skip
-            trainings.append(training)
-            if not carry_on(trainings, progress, book):
+            if not carry_on(training, ended, progress, book):
                 break
+            del training  # its memory, before that of the next
     except KeyboardInterrupt:
         interrupted = True
-    leave(learner, queries, [each for each in trainings if each.n_steps], began_from, book, interrupted)
+    leave(learner, queries, ended, began_from, book, interrupted)
 
 
-def carry_on(trainings: list[Training], progress: Progress | None, book: Checkpoint | None) -> bool:
-    """Make the steps of the last run; False where ``progress`` ends the training."""
-    training = trainings[-1]
-    while not training.is_done:
-        with interrupts_deferred():  # the threads that grow a tree wait for each other
-            record = training.step()
-        if book is not None and training.n_steps % book.every == 0:
-            book.write([each.run() for each in trainings])
-        try:
+class Ended(NamedTuple):
+    """What a training leaves: all of its trees with their history, and the trees to keep."""
+
+    run: Run
+    kept: ForestScorer
+    steps: int
+
+
+def carry_on(
+    training: Training, ended: list[Ended], progress: Progress | None, book: Checkpoint | None
+) -> bool:
+    """Train a run to its end; False where ``progress`` ends it all. What it leaves joins those that ended."""
+    try:
+        while not training.is_done:
+            with interrupts_deferred():  # the threads that grow a tree wait for each other
+                record = training.step()
+            if book is not None and training.n_steps % book.every == 0:
+                book.write([*(each.run for each in ended), training.run()])
             if progress is not None:
                 progress(record)
-        except StopIteration:
-            return False
+    except StopIteration:
+        return False
+    finally:
+        with interrupts_deferred():
+            if training.n_steps:
+                ended.append(Ended(training.run(), training.scorer(), training.best + 1))
     return True
 
 
 def leave(
     learner: Any,
     queries: QuerySet,
-    trainings: list[Training],
+    ended: list[Ended],
     base: Scorer | None,
     book: Checkpoint | None,
     interrupted: bool,
 ) -> None:
     """Leave the learner with the scorer of all runs; and let an interrupt go on."""
-    if not trainings:
+    if not ended:
         raise KeyboardInterrupt
-    runs = [training.run() for training in trainings]
+    runs = [each.run for each in ended]
     if book is not None:
         book.write(runs)
-    forests = [training.scorer() for training in trainings]
-    about = learner._about(queries, steps=sum(training.best + 1 for training in trainings))
+    about = learner._about(queries, steps=sum(each.steps for each in ended))
     if interrupted:
         about["training"]["interrupted"] = True
-    forest = forests[0] if learner.n_runs == 1 else averaged(forests)
+    forest = ended[0].kept if learner.n_runs == 1 else averaged([each.kept for each in ended])
     learner.scorer_ = dataclasses.replace(forest, **about) if base is None else Sum([base, forest], **about)
     learner.history_ = [record for run in runs for record in run.history]
     learner._runs, learner._base = runs, base
