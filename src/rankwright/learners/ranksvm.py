@@ -81,8 +81,8 @@ class PairRisk:
         self.total, self.left_out = float(by_query.sum()), int((by_query == 0).sum())
         if not self.total > 0:
             raise InputError(
-                "no query has two documents with different labels, so there are no pairs; "
-                "every query ranks all its documents alike"
+                "no query has two documents with different labels and weights above 0: there are no pairs; "
+                "give labels that differ within a query"
             )
         self.shares: Floats = np.ones(1)
 
