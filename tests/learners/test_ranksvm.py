@@ -102,8 +102,9 @@ def test_early_stopping_ends_the_path():
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_an_end_before_the_gap_is_a_warning(loss):
     X, y, qid = data()
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 ended it"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 ended it") as told:
         RankSVM(C=1e4, max_iter=2, loss=loss).fit(X, y, qid=qid)
+    assert told[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RankSVM(C=1.0, loss=loss).fit(X, y, qid=qid)

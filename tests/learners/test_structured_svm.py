@@ -285,8 +285,9 @@ def test_an_oracle_that_is_worse_than_the_truth_is_refused(monkeypatch):
 
 
 def test_an_end_before_the_gap_is_a_warning():
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 ended it"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 ended it") as told:
         rw.SVMAUC(C=1e3, max_iter=2).fit(data())
+    assert told[0].filename == __file__
 
 
 @pytest.mark.parametrize(

@@ -121,10 +121,6 @@ class Path:
             if self._judged is not None and patience and since >= patience:
                 break
         assert self.best is not None
-        if self.best.message:
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.warn(self.best.message, ConvergenceWarning, stacklevel=5)
         return self.best
 
     def _watch(self, record: Record) -> None:
@@ -150,9 +146,12 @@ class Path:
 
 
 def fit_path(
-    learner: Any, queries: QuerySet, space: Space, path: Path, solving: Solving, **training: Any
+    learner: Any, queries: QuerySet, space: Space, path: Path, solving: Solving, depth: int, **training: Any
 ) -> None:
-    """Solve along the path, and leave the learner with its scorer, history and certificate."""
+    """Solve along the path, and leave the learner with its scorer, history and certificate.
+
+    ``depth`` is how many calls lie between ``fit`` and this one, so that a warning names the caller's line.
+    """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1, "blas"):  # sums in one order, however many threads a library would take
@@ -162,6 +161,10 @@ def fit_path(
         learner.history_ = path.history
         about = learner._about(queries, steps=len(path.history), **learner.certificate_, **training)
         learner.scorer_ = space.scorer(best.weights, **about)
+    if best.message:
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(best.message, ConvergenceWarning, stacklevel=depth + 3)
 
 
 def costs(given: Any) -> list[float]:

@@ -63,7 +63,7 @@ class RankSVM(MarginParameters, Ranker):
             return minimise_smooth(pairs.squared, pairs.n_features, C, state=state, watch=watch, **stop)
 
         path = Path(self, space, valid, progress)
-        fit_path(self, queries, space, path, solving, pairs=pairs.total, left_out=pairs.left_out)
+        fit_path(self, queries, space, path, solving, depth=1, pairs=pairs.total, left_out=pairs.left_out)
 
 
 class PairRisk:

@@ -326,6 +326,7 @@ def fit_structured(
 
     fit_path(
         learner, queries, space, Path(learner, space, valid, progress), solving,
+        depth=2,
         solver=solver,
         left_out=int((shared == 0).sum()),
         **trained_for(oracles),
