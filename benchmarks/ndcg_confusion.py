@@ -1,8 +1,9 @@
 """What "NDCG@10" stands for: one ranking, one set of labels, every tool's figure.
 
-    python -m benchmarks.ndcg_confusion FOLDER_OR_FILE [--feature 25] [--json]
+    python -m benchmarks.ndcg_confusion [FOLDER_OR_FILE] [--feature 25] [--json]
 
-The folder holds LETOR's S1.txt to S5.txt; one feature is the score.
+The folder holds LETOR's S1.txt to S5.txt (MQ2008's, where it lies beside the repository, unless another is
+given); one feature is the score.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import rankwright as rw
 from rankwright.measures.conventions import CONVENTIONS
 
+MQ2008 = Path(__file__).resolve().parents[2] / "shared" / "data" / "mq2008"
 NDCG = ["ndcg@10", *(f"ndcg@10:{tool}" for tool in CONVENTIONS)]
 OTHERS = {
     "from LETOR to LightGBM, one rule at a time": [
@@ -82,7 +84,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("path", type=Path)
+    parser.add_argument("path", type=Path, nargs="?", default=MQ2008)
     parser.add_argument("--feature", type=int, default=25, help="the feature that is the score, from 1 (25)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     arguments = parser.parse_args()
