@@ -182,6 +182,11 @@ def test_labels_become_binary(queries, threshold):
     assert as_lists(preparation.binarise(query_set(queries), threshold)) == expected
 
 
+def test_a_threshold_that_is_no_number_is_refused():
+    with pytest.raises(InputError, match="threshold is nan; it is the lowest label that becomes 1"):
+        preparation.binarise(QuerySet([[0]], [1], qid=1), float("nan"))
+
+
 @pytest.mark.parametrize(
     "prepare",
     [preparation.binarise, preparation.drop_contradictions, preparation.sample_unlabelled],

@@ -108,8 +108,16 @@ def test_short_lists_may_count_nothing() -> None:
     ],
 )
 def test_labels_that_a_measure_cannot_use(text: str, labels: list[float], words: str) -> None:
+    made = measure(text)
     with pytest.raises(InputError, match=words):
-        measure(text).check_labels(np.array(labels, float))
+        made.check_labels(np.array(labels, float))
+    with pytest.raises(InputError, match=words):
+        made.value(labels)
+    with pytest.raises(InputError, match=words):
+        made.value([0, 0], judged=labels)
+    if made.has_swap_gains:
+        with pytest.raises(InputError, match=words):
+            made.swap_gains(labels)
 
 
 @pytest.mark.parametrize("text", ["ndcg", "ndcg(gain=linear)", "map", "err", "bpref", "ndcg(gain=0/1/3)"])

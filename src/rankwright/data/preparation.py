@@ -180,6 +180,8 @@ def binarise(queries: QuerySet, threshold: float = 1) -> QuerySet:
     >>> binarise(QuerySet([[0]] * 3, [0, 1, 2], qid=1), threshold=2).labels
     array([0., 0., 1.])
     """
+    if not np.isfinite(threshold):
+        raise InputError(f"threshold is {threshold!r}; it is the lowest label that becomes 1")
     labels = _labels(queries)
     return queries._with(labels=np.where(np.isnan(labels), np.nan, labels >= threshold))
 

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankwright.runtime.arrays import as_array, as_numbers
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import Kernel
 
@@ -137,6 +138,8 @@ class Measure:
         """
         ranked = as_labels(labels)
         known = ranked if judged is None else as_labels(judged)
+        for each in (ranked, known):
+            self.check_labels(each)
         n, longest = len(ranked), max(len(ranked), len(known))
         form = operator.attrgetter("plain" if longest <= SMALL else "compiled")
         constant = form(self.constant_kernel)(n, self.gains(known), self.ranks(longest), self.parameters)
@@ -156,7 +159,9 @@ class Measure:
         """
         if self.prepare_kernel is None or self.row_kernel is None:
             raise InputError(f"{self!r} has no swap gains")
-        ranked = self.gains(as_labels(labels))
+        given = as_labels(labels)
+        self.check_labels(given)
+        ranked = self.gains(given)
         n = len(ranked)
         form = operator.attrgetter("plain" if n * n <= SMALL else "compiled")
         prepare, row = form(self.prepare_kernel), form(self.row_kernel)
@@ -207,7 +212,7 @@ class Measure:
 
 def as_labels(labels: ArrayLike) -> Floats:
     """Labels as a contiguous float64 array of one dimension."""
-    array = np.ascontiguousarray(labels, dtype=np.float64)
+    array = np.ascontiguousarray(as_numbers(as_array(labels, "labels"), "labels"), dtype=np.float64)
     if array.ndim != 1:
         raise InputError(f"labels have {array.ndim} dimensions; give one list of labels")
     return array
