@@ -246,6 +246,7 @@ def test_grid_search_with_qid_routed(name: str) -> None:
         (lambda ranker, X, y, qid: ranker.save("model.rw"), "not fitted"),
         (lambda ranker, X, y, qid: ranker.fit(X, y), "set_config"),
         (lambda ranker, X, y, qid: ranker.fit(X, qid=qid), "no labels"),
+        (lambda ranker, X, y, qid: ranker.fit(X[:, :0], y, qid=qid), "no features"),
         (lambda ranker, X, y, qid: ranker.fit(X, y[:-1], qid=qid), "labels"),
         (lambda ranker, X, y, qid: ranker.fit(data(), y), "its own labels"),
         (lambda ranker, X, y, qid: ranker.fit(X, y, qid=qid).predict(X[:, :2]), "features"),

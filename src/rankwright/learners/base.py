@@ -79,6 +79,8 @@ class Ranker(BaseEstimator):
             query_weight=query_weight,
             labelled=options.get("preferences") is None,
         )
+        if not queries.n_features:
+            raise InputError("the data has no features; give at least one column")
         held_out = None
         if valid is not None:
             held_out = valid if isinstance(valid, QuerySet) else as_queries(*valid)
