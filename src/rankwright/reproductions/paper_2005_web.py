@@ -94,6 +94,15 @@ def tables(results: Mapping[str, Any]) -> list[Table]:
     return [Table("NDCG@15 and the time of 100 epochs", rows)]
 
 
+CLOSE = (
+    "MQ2008 has 564 queries with relevant documents, so that a mean has a standard error above 0.01, as much as "
+    "these two are apart. The paper, with 2,834 queries, does not find its two nets significantly different"
+)
+ON_THE_FLY = (
+    "the paper's quadratic features were computed on the fly, 162,734 of 569; of MQ2008's 46 there are 1,127"
+)
+
+
 def rows() -> tuple[Row, ...]:
     """The orders of neighbours in Table 4, of the nets in Table 5, and of times in Table 6."""
     names = list(PAPER)
@@ -106,6 +115,7 @@ def rows() -> tuple[Row, ...]:
                 what=f"NDCG@15 on test data: {better} and {worse}",
                 published=f"{PAPER[better][0]:.3f} and {PAPER[worse][0]:.3f}",
                 expected=Descending(better, worse),
+                found=CLOSE,
                 **about,
             )
             for worse, better in itertools.pairwise(names)
@@ -125,6 +135,7 @@ def rows() -> tuple[Row, ...]:
             what="NDCG@15 on training data: two layers and one",
             published="0.500 and 0.479",
             expected=Descending("Two layer net", "One layer net"),
+            found=CLOSE,
             **about,
         ),
         *(
@@ -134,6 +145,7 @@ def rows() -> tuple[Row, ...]:
                 what=f"training time: {slow} and {fast}",
                 published=f"{PAPER[slow][1]} and {PAPER[fast][1]} minutes",
                 expected=Descending(slow, fast),
+                found=ON_THE_FLY if slow == "Quad PRank" else "",
                 **about,
             )
             for slow, fast in (

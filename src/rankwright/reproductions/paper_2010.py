@@ -162,6 +162,13 @@ def rankers_tables(results: Any) -> list[Table]:
     ]
 
 
+FEW = (
+    "of 1,000 artificial queries LambdaRank ranks those that it is trained on better than RankNet does (an "
+    "NDCG@10 of 0.519 beside 0.514), and others worse: with so few, what it gains at the top of the list does "
+    "not carry over. MQ2008 has fewer still. The papers trained on ten times as many"
+)
+
+
 def rankers_rows() -> tuple[Row, ...]:
     """The orders that the paper tells of."""
     trees, net, pairs = "LambdaMART ndcg@10", "LambdaRank ndcg@10", "RankNet"
@@ -176,6 +183,7 @@ def rankers_rows() -> tuple[Row, ...]:
                 expected=Descending(a, b),
                 short=Descending(a, b, margin=slack),
                 why="the order of the means; the short form has a tenth of the queries or steps",
+                found=FEW if b == pairs else "",
             )
             for a, b in ((trees, net), (net, pairs))
         ]
@@ -188,6 +196,7 @@ def rankers_rows() -> tuple[Row, ...]:
                 expected=Descending("LambdaRank err", pairs),
                 short=Descending("LambdaRank err", pairs, margin=slack),
                 why="the order of the means",
+                found=FEW,
             )
         )
         rows.append(
