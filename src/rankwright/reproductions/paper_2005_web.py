@@ -95,8 +95,9 @@ def tables(results: Mapping[str, Any]) -> list[Table]:
 
 
 CLOSE = (
-    "MQ2008 has 564 queries with relevant documents, so that a mean has a standard error above 0.01, as much as "
-    "these two are apart. The paper, with 2,834 queries, does not find its two nets significantly different"
+    "MQ2008 has 564 queries with relevant documents, so that a mean has a standard error above 0.01, as "
+    "much as these two are apart. The paper, with 2,834 queries, does not find its two nets significantly "
+    "different"
 )
 ON_THE_FLY = (
     "the paper's quadratic features were computed on the fly, 162,734 of 569; of MQ2008's 46 there are 1,127"
