@@ -96,8 +96,10 @@ def test_scores_follow_their_rows(name: str, measure: str) -> None:
     assert scores.shape == (len(X),) and scores.dtype == np.float64 and np.isfinite(scores).all()
     assert np.array_equal(ranker.predict(data()), scores)
     order = np.random.default_rng(1).permutation(len(X))
-    assert np.array_equal(ranker.predict(X[order]), scores[order])
-    assert np.array_equal(ranker.predict(X[:1]), scores[:1])
+    # PyTorch's own products round by a row's place; all that is ours gives the same bits.
+    room = 1e-5 if name == "TorchRanker" else 0.0
+    np.testing.assert_allclose(ranker.predict(X[order]), scores[order], rtol=0, atol=room)
+    np.testing.assert_allclose(ranker.predict(X[:1]), scores[:1], rtol=0, atol=room)
     by_query = np.argsort(-qid, kind="stable")  # within a query ties keep their order
     expected = ranker.score(X, y, qid=qid)
     assert ranker.score(X[by_query], y[by_query], qid=qid[by_query]) == pytest.approx(expected, abs=1e-12)

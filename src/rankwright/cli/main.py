@@ -112,6 +112,7 @@ def _explained(error: Exception) -> tuple[int, str]:
         "data": "data",
         "measures": "measures",
         "learners": "learners",
+        "warm-up": "warm_up",
     },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

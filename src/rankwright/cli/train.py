@@ -15,6 +15,7 @@ from rankwright.cli import options
 from rankwright.cli.learners import find, nearest
 from rankwright.cli.screen import show_json, step
 from rankwright.cli.sources import read_data
+from rankwright.cli.warm_up import compile_ahead
 from rankwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def command(
         extra["preferences"] = read_preferences(preferences)
     if base is not None:
         extra["base"] = rw.load(base)
+    compile_ahead(type(ranker), data)
     queries = read_data(data, quiet, scattered=scattered)
     held_out = None if valid is None else read_data(valid, quiet, queries.n_features, scattered)
     try:

@@ -126,6 +126,11 @@ class Kernel:
         return self._options
 
     @property
+    def is_typed(self) -> bool:
+        """Whether it says what types it takes, and so can be compiled before it is called."""
+        return self._signature is not None
+
+    @property
     def is_compiled(self) -> bool:
         """Whether this process has the compiled form already."""
         return "compiled" in self.__dict__
