@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import pkgutil
 import threading
@@ -48,13 +49,13 @@ def command(learners: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     from rankwright.learners import known
 
     kinds = [find(name) for name in learners] or list(known().values())
-    work: list[tuple[str, Callable[[], object]]] = [
-        (each.__name__, lambda each=each: each.compiled) for each in typed_kernels(SHARED)
+    work: list[Callable[[], object]] = [
+        functools.partial(getattr, each, "compiled") for each in typed_kernels(SHARED)
     ]
-    work += [(kind.__name__, lambda kind=kind: train_a_little(kind)) for kind in kinds]
+    work += [functools.partial(train_a_little, kind) for kind in kinds]
     begin = time.perf_counter()
     with step("compiling", quiet) as report:
-        for done, (_, compile_one) in enumerate(work):
+        for done, compile_one in enumerate(work):
             report(done, len(work))
             compile_one()
     seconds = time.perf_counter() - begin
