@@ -98,6 +98,10 @@ def test_several_rankers_by_a_learner(learner: Any, tmp_path: Path) -> None:
 def test_what_is_no_ranker_is_refused() -> None:
     with pytest.raises(rw.InputError, match="LambdaRank is no fitted learner"):
         rw.combine(rw.LambdaRank(), feature(0), "map", data())
+    with pytest.raises(rw.InputError, match="no rankers"):
+        rw.blend([], "map", data())
+    with pytest.raises(rw.InputError, match="learner is 'net'"):
+        rw.blend([feature(0)], "map", data(), learner="net")  # type: ignore[arg-type]
     with pytest.raises(rw.InputError, match="no labels"):
         rw.combine(feature(0), feature(1), "map", np.zeros((2, 3)), qid=1)
 

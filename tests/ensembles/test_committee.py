@@ -184,6 +184,29 @@ def test_a_budget_in_seconds_ends_a_fit_under_way(monkeypatch: Any) -> None:
     assert 2 <= len(sits.history_) <= 3
 
 
+def test_an_interrupt_leaves_what_was_tried() -> None:
+    def stop(record: Any) -> None:
+        if record["step"] == 2:
+            raise KeyboardInterrupt
+
+    sits = committee()
+    with pytest.raises(KeyboardInterrupt):
+        sits.fit(data(), progress=stop)
+    assert np.isfinite(sits.predict(data())).all() and len(sits.history_) == 2
+    assert sits.scorer_.training["interrupted"] and sits.scorer_.training["tried"] == 2
+    nothing = committee(learners=[Interrupted()])
+    with pytest.raises(KeyboardInterrupt):
+        nothing.fit(data())
+    assert not hasattr(nothing, "scorer_")
+
+
+class Interrupted(rw.AdaRank):
+    """Whose user loses patience at once."""
+
+    def _fit(self, *data: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+
 def test_folds_are_whole_queries_and_equal() -> None:
     parts = Folds(data(), 5, 0).parts
     assert sorted(np.bincount(parts)) == [4, 5, 5, 5, 5]

@@ -109,6 +109,10 @@ def blend(
     1.0
     """
     queries, by, scorers = as_queries(X, y, qid), _measure(measure), as_scorers(rankers)
+    if not scorers:
+        raise InputError("there are no rankers to combine; give at least one")
+    if learner is not None and not isinstance(learner, Ranker):
+        raise InputError(f"learner is {learner!r:.60}; give an unfitted ranker, like LambdaRank(hidden=0)")
     scores = np.array([queries.in_stored_order(scorer.predict(queries)) for scorer in scorers])
     if learner is not None:
         return _learned(learner, scorers, scores, queries, valid)

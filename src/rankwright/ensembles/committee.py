@@ -78,7 +78,8 @@ class Committee(Ranker):
 
     After ``fit``, ``history_`` tells what was tried (and what refused the data), ``members_`` who sits: the
     learner, its ``weight``, what it scores ``alone`` and what it ``adds`` (the mean out of fold less that
-    without it). ``out_of_fold_`` is the committee's mean out of fold, never below the best candidate's.
+    without it). ``out_of_fold_`` is the committee's mean out of fold, never below the best candidate's. An
+    interrupt (Ctrl-C) leaves the committee of what was tried until then.
 
     >>> import rankwright as rw
     >>> data = rw.synthetic.random_net(20, 10, 5, random_state=1)
@@ -107,13 +108,22 @@ class Committee(Ranker):
         folds = Folds(queries, self.folds, self.random_state)
         # 1. and 2.
         self.history_ = []
-        candidates = self._candidates(folds, judge, budget, progress or (lambda record: None))
+        candidates: list[Candidate] = []
+        interrupted = False
+        try:
+            self._try(candidates, folds, judge, budget, progress or (lambda record: None))
+        except Spent:
+            pass
+        except KeyboardInterrupt:
+            interrupted = True
         if not candidates:
-            raise InputError(self._why_none())
+            raise KeyboardInterrupt if interrupted else InputError(self._why_none())
         # 3. and 4.
         scores = np.array([candidate.scores for candidate in candidates])
         weights, best = chosen(scores, judge, lambda: not budget.in_fits and budget.share >= 1)
-        self._leave(candidates, weights, best, judge)
+        self._leave(candidates, weights, best, judge, **{"interrupted": True} if interrupted else {})
+        if interrupted:
+            raise KeyboardInterrupt
 
     def _check(self, valid: QuerySet | None) -> None:
         if valid is not None:
@@ -134,11 +144,15 @@ class Committee(Ranker):
                     f"learners has {learner!r:.60}, which is no ranker; give some like rw.MART()"
                 )
 
-    def _candidates(
-        self, folds: Folds, judge: Judge, budget: Budget, told: Callable[[dict[str, Any]], None]
-    ) -> list[Candidate]:
-        """What there was time for; ``history_`` tells of each."""
-        candidates: list[Candidate] = []
+    def _try(
+        self,
+        candidates: list[Candidate],
+        folds: Folds,
+        judge: Judge,
+        budget: Budget,
+        told: Callable[[dict[str, Any]], None],
+    ) -> None:
+        """Add candidates while there is time (else ``Spent``); ``history_`` tells of each."""
         first, number = self._first(folds), 0
         for _ in range(ROUNDS):
             made: list[tuple[Trial, Floats]] = []
@@ -149,8 +163,6 @@ class Committee(Ranker):
                     candidates.append(tried(own, folds, judge, budget))
                     made.append((trial._replace(bagged=True), judge.values(candidates[-1].scores)))
                     record["valid"] = candidates[-1].alone
-                except Spent:
-                    return candidates
                 except InputError as refusal:
                     record["refused"] = str(refusal)
                 number += 1
@@ -162,7 +174,6 @@ class Committee(Ranker):
                 worse = clearly_worse([values for _, values in made], judge)
                 made = [each for each, behind in zip(made, worse, strict=True) if not behind]
             first = [trial for trial, _ in made]
-        return candidates
 
     def _why_none(self) -> str:
         refusals = [record["refused"] for record in self.history_ if "refused" in record]
@@ -191,7 +202,9 @@ class Committee(Ranker):
         own = clone(trial.learner).set_params(**{k: v for k, v in settings.items() if k in known})
         return trial._replace(learner=own, number=number)
 
-    def _leave(self, candidates: list[Candidate], weights: Floats, best: float, judge: Judge) -> None:
+    def _leave(
+        self, candidates: list[Candidate], weights: Floats, best: float, judge: Judge, **more: Any
+    ) -> None:
         """Set the scorer and what is told of it."""
         scores = np.array([candidate.scores for candidate in candidates])
         kept = np.flatnonzero(weights)
@@ -215,7 +228,7 @@ class Committee(Ranker):
                 scorer, best = Stack([candidates[k].scorer() for k in kept], net.scorer_), over
         self.out_of_fold_: float = best
         told = [{key: value for key, value in m.items() if key != "adds"} for m in self.members_]
-        about = self._about(judge.queries, out_of_fold=best, tried=len(candidates), members=told)
+        about = self._about(judge.queries, out_of_fold=best, tried=len(candidates), members=told, **more)
         self.scorer_ = dataclasses.replace(scorer, **about)
 
 
