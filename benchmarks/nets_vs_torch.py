@@ -6,7 +6,8 @@ A two-layer net of 10 hidden tanh units on 1,000 queries × 50 documents × 50 f
 data with five levels: pair cross entropy, from the same weights, with the same queries in the same order.
 PyTorch gets its data as tensors made beforehand: with an update a query the index lists of its pairs, in
 batches of 64 queries one masked cube of differences. An epoch is to be at least 15 times faster with an
-update a query and 5 times in batches, at equal loss.
+update a query and 5 times in batches, at equal loss: mean costs after the last epoch differ by
+a thousandth at most.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ EPOCHS = 5
 LEARNING_RATES = {"sgd": 1e-4, "adam": 1e-3}
 BOUNDS = {1: 15.0, 64: 5.0}
 SIZES = (FEATURES, HIDDEN, 1)
+EQUAL = 1e-3
 
 
 def with_rankwright(
@@ -60,9 +62,9 @@ def with_torch(
     cost_of, n_pairs = torch_costs(data, module, batch)
     seconds, costs, random = [], [], np.random.default_rng(0)
     for _ in range(EPOCHS):
-        order = random.permutation(QUERIES)
+        order = random.permutation(data.n_queries)
         begin, total = time.perf_counter(), 0.0
-        for at in range(0, QUERIES, batch):
+        for at in range(0, data.n_queries, batch):
             descent.zero_grad()
             cost = cost_of(order[at : at + batch])
             cost.backward()
@@ -78,8 +80,8 @@ def torch_costs(data: rw.QuerySet, module: Any, batch: int) -> tuple[Callable[[A
     import torch
     from torch.nn.functional import softplus
 
-    X = torch.tensor(np.array(data.features)).reshape(QUERIES, DOCUMENTS, FEATURES)
-    y = torch.tensor(np.array(data.labels)).reshape(QUERIES, DOCUMENTS)
+    X = torch.tensor(np.array(data.features)).reshape(-1, DOCUMENTS, FEATURES)
+    y = torch.tensor(np.array(data.labels)).reshape(-1, DOCUMENTS)
     found = pairs_of_labels(np.asarray(data.labels), data.offsets)
     if batch == 1:
         ends = [
@@ -105,10 +107,12 @@ def torch_costs(data: rw.QuerySet, module: Any, batch: int) -> tuple[Callable[[A
 
 def main() -> None:
     """Print the table."""
-    options = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--queries", type=int, default=QUERIES, help="how many (default: %(default)s)")
+    options = parser.parse_args()
     import torch
 
-    data = rw.synthetic.random_net(QUERIES, DOCUMENTS, FEATURES, levels=5)
+    data = rw.synthetic.random_net(options.queries, DOCUMENTS, FEATURES, levels=5)
     start = random_weights(SIZES, "scaled", np.random.default_rng(1))
     all_threads = torch.get_num_threads()
     rows = []
@@ -130,6 +134,8 @@ def main() -> None:
             medians = {name: float(np.median(spent)) for name, spent in seconds.items()}
             other = min((name for name in runs if name != "rankwright"), key=medians.__getitem__)
             ratio = medians[other] / medians["rankwright"]
+            own, theirs = costs["rankwright"][-1], costs[other][-1]
+            equal = abs(own - theirs) <= EQUAL * theirs
             rows.append(
                 {
                     "queries an update": batch,
@@ -139,13 +145,13 @@ def main() -> None:
                     "torch threads": int(other.split()[1]),
                     "ratio": ratio,
                     "asked": BOUNDS[batch],
-                    "": "OK" if ratio >= BOUNDS[batch] else "FAIL",
-                    "cost": round(costs["rankwright"][-1], 5),
-                    "torch cost": round(costs[other][-1], 5),
+                    "cost": round(own, 5),
+                    "torch cost": round(theirs, 5),
+                    "": "OK" if equal and ratio >= BOUNDS[batch] else "FAIL",
                 }
             )
     print(
-        f"an epoch of {QUERIES} queries x {DOCUMENTS} documents x {FEATURES} features, "
+        f"an epoch of {options.queries} queries x {DOCUMENTS} documents x {FEATURES} features, "
         f"torch {torch.__version__}"
     )
     print(table(rows))
