@@ -128,11 +128,18 @@ def test_the_same_seed_gives_the_same_figures():
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({"labels": (1,)}, "at least two documents"),
+        ({"labels": (1,)}, "two to 100 documents"),
+        ({"labels": (0, 1) * 60}, "two to 100 documents"),
+        ({"labels": (0, "a")}, "labels are"),
         ({"labels": (0, 0), "measure": "ndcg"}, "finds nothing in the labels"),
         ({"weights": (1.0,)}, "1 weights for 6 labels"),
-        ({"n_loops": 0}, "at least 1"),
-        ({"spread": 0.0}, "spread is above 0"),
+        ({"weights": (1.0,) * 5 + (-1.0,)}, "weight 5 is -1"),
+        ({"n_loops": 0}, "n_loops is 0; give a whole number of at least 1"),
+        ({"n_points": 1.5}, "n_points is 1.5"),
+        ({"spread": 0.0}, "spread is 0.0; give a number above 0"),
+        ({"spread": math.inf}, "spread is inf"),
+        ({"spread": math.nan}, "spread is nan"),
+        ({"random_state": "x"}, "random_state"),
         ({"rule": "discrete-bounded"}, "give it a measure"),
     ],
 )

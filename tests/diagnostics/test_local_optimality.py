@@ -218,17 +218,23 @@ def test_bad_input_is_named():
     good = LinearScorer(weights)
     with pytest.raises(InputError, match="object has no weights to move"):
         moves(type("object", (), {"predict": lambda self, queries: None})(), queries)
-    for steps in ([], [0.0], [math.nan], 0.1):
+    with pytest.raises(InputError, match="ndarray has no weights to move"):
+        moves(np.zeros(3), queries)
+    for steps in ([], [0.0], [math.nan], 0.1, "far"):
         with pytest.raises(InputError, match="steps are"):
             local_optimality(good, queries, steps=steps)
-    with pytest.raises(InputError, match="n_directions is 0"):
-        local_optimality(good, queries, n_directions=0)
+    for n in (0, 2.5, "all"):
+        with pytest.raises(InputError, match=f"n_directions is {n!r}"):
+            local_optimality(good, queries, n_directions=n)
+    with pytest.raises(InputError, match="delta is '1'; give a share"):
+        local_optimality(good, queries, n_directions=1, delta="1")
     with pytest.raises(InputError, match=r"p0 is 1\.5; give a share"):
         local_optimality(good, queries, p0=1.5)
     with pytest.raises(InputError, match="all weights are 0"):
         local_optimality(LinearScorer([0.0, 0.0, 0.0]), queries)
-    with pytest.raises(InputError, match="finds nothing in the labels"):
-        local_optimality(LinearScorer([1.0]), rw.QuerySet([[1.0], [2.0]], [0, 0], qid=1), n_directions=1)
+    for labels in ([0, 0], [1, 1]):
+        with pytest.raises(InputError, match="is the same however these documents are ordered"):
+            local_optimality(LinearScorer([1.0]), rw.QuerySet([[1.0], [2.0]], labels, qid=1), n_directions=1)
     with pytest.raises(InputError, match="feature 1 is missing in some rows"):
         data = rw.QuerySet([[1.0, math.nan], [2.0, 1.0]], [0, 1], qid=1)
         local_optimality(LinearScorer([1.0, 0.0]), data, n_directions=1)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankwright.learners.base import generator
 from rankwright.measures import measure as read_measure
 from rankwright.measures.base import Measure
 from rankwright.measures.lists import Lists
@@ -35,6 +36,8 @@ CLOSED = 1e-9  # of the work done along the loop
 CLEAR = 1e-3  # how far sampled scores stay from changes of order and kinks, relative to their spread
 STEP = 1e-5
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+MOST_DOCUMENTS = 100  # work grows with the fourth power of their number
+WIDEST = 1e6
 LONGEST = 0.25  # score that a piece of a path may cover, relative to the spread
 
 
@@ -139,7 +142,7 @@ def conservative(
     n_points: int = 20,
     n_loops: int = 50,
     spread: float = 1.0,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> Conservation:
     """Test whether a λ rule is the gradient of a cost, and whether that cost is convex.
 
@@ -155,9 +158,8 @@ def conservative(
     (True, False)
     """
     field = _Field(read_rule(rule), None if measure is None else read_measure(measure), labels, weights)
-    if n_points < 1 or n_loops < 1 or not spread > 0:
-        raise InputError("n_points and n_loops are at least 1, and spread is above 0")
-    random = np.random.default_rng(random_state)
+    _check_size(n_points=n_points, n_loops=n_loops, spread=spread)
+    random = generator(random_state)
     points = [field.clear_point(random, spread) for _ in range(n_points)]
     jacobians = [field.jacobian(point, STEP * spread) for point in points]
     exact = [field.exact_jacobian(point) for point in points]
@@ -186,18 +188,38 @@ def conservative(
     )
 
 
+def _check_size(spread: Any, **counts: Any) -> None:
+    for name, value in counts.items():
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
+    if not isinstance(spread, int | float | np.number) or not 0 < spread <= WIDEST:
+        raise InputError(f"spread is {spread!r}; give a number above 0, up to {WIDEST:g}")
+
+
+def _numbers(given: ArrayLike, what: str) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} are {given!r:.60}; give one number a document") from error
+
+
 class _Field:
     """The λ's of one query, as a function of its scores."""
 
     def __init__(self, rule: Rule, measure: Measure | None, labels: ArrayLike, weights: ArrayLike | None):
         self.rule, self.measure = rule, measure
-        self.labels = np.array(labels, dtype=np.float64)
-        if self.labels.ndim != 1 or len(self.labels) < 2:
-            raise InputError("labels are those of one query, of at least two documents")
+        self.labels = _numbers(labels, "labels")
+        if self.labels.ndim != 1 or not 2 <= len(self.labels) <= MOST_DOCUMENTS:
+            raise InputError(f"labels are those of one query, of two to {MOST_DOCUMENTS} documents")
         self.n = len(self.labels)
-        self.weights = np.ones(self.n) if weights is None else np.array(weights, dtype=np.float64)
+        self.weights = np.ones(self.n) if weights is None else _numbers(weights, "weights")
         if self.weights.shape != self.labels.shape:
             raise InputError(f"there are {self.weights.size} weights for {self.n} labels; give one a label")
+        bad = np.flatnonzero(~((self.weights >= 0) & np.isfinite(self.weights)))
+        if len(bad):
+            raise InputError(
+                f"weight {bad[0]} is {self.weights[bad[0]]:g}; weights are finite and not negative"
+            )
         self.alone = self._forces(1)
         if self.alone.constants[0] == 0.0:
             raise InputError(f"{measure!r} finds nothing in the labels {self.labels.tolist()}; give others")

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.diagnostics.moves import Moves, moves
-from rankwright.learners.base import DEFAULT_MEASURE, as_queries, generator, judge
+from rankwright.learners.base import DEFAULT_MEASURE, as_queries, generator, judge, tells_apart
 from rankwright.measures import measure as read_measure
 from rankwright.measures.base import Measure
+from rankwright.measures.lists import Lists
 from rankwright.measures.ranking import query_constants, query_values, rank_queries
 from rankwright.runtime.errors import InputError
 
@@ -45,7 +46,7 @@ def directions_needed(p0: float = 0.01, delta: float = 0.01) -> int:
     459
     """
     for name, value in (("p0", p0), ("delta", delta)):
-        if not 0 < value < 1:
+        if not isinstance(value, int | float | np.number) or not 0 < value < 1:
             raise InputError(f"{name} is {value!r}; give a share between 0 and 1")
     return math.ceil(math.log(delta) / math.log1p(-p0))
 
@@ -203,9 +204,10 @@ def local_optimality(
     """
     labelled, scorer = as_queries(queries), getattr(ranker, "scorer_", ranker)
     given = _checked_steps(steps)
-    n = directions_needed(p0, delta) if n_directions is None else n_directions
-    if n < 1:
-        raise InputError(f"n_directions is {n_directions!r}; give at least 1")
+    needed = directions_needed(p0, delta)
+    n = needed if n_directions is None else n_directions
+    if not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n_directions is {n_directions!r}; give a whole number of at least 1")
     by = read_measure(measure or _own_measure(ranker, scorer))
     moved = moves(scorer, labelled, n_jobs)
     size, n_weights = float(np.linalg.norm(moved.weights)), len(moved.weights)
@@ -251,10 +253,14 @@ class _Walk:
             measure.value_kernel,
         ):
             _ = used.compiled
+        assert queries.labels is not None
+        if not tells_apart(measure, queries, Lists(queries.labels, queries.offsets, rows=queries.rows)).any():
+            raise InputError(
+                f"{measure!r} is the same however these documents are ordered; "
+                "give queries with labels that differ"
+            )
         self.value = judge(measure, queries)
         self.start = self.value(moved.scores(np.zeros((1, len(moved.weights))), np.zeros(1))[0, 0])
-        if math.isnan(self.start):
-            raise InputError(f"{measure!r} finds nothing in the labels; give queries with something to find")
 
     def along(self, ways: Floats, steps: Floats) -> Floats:
         """The measure at each step along each way, some ways at a time."""
@@ -269,7 +275,10 @@ class _Walk:
 
 
 def _checked_steps(steps: Sequence[float]) -> Floats:
-    given = np.array(steps, dtype=np.float64)
+    try:
+        given = np.array(steps, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
     if given.ndim != 1 or not len(given) or not (np.isfinite(given) & (given != 0)).all():
         raise InputError(f"steps are {steps!r}; give numbers, none of them 0")
     return given

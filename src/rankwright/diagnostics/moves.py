@@ -145,7 +145,8 @@ def moves(scorer: Any, queries: QuerySet, n_jobs: int | None = None) -> Moves:
     array([[[1. , 2. ],
             [1.5, 2. ]]])
     """
-    scorer.predict(queries)  # refuses data that it cannot score
+    if hasattr(scorer, "predict"):
+        scorer.predict(queries)  # refuses data that it cannot score
     if isinstance(scorer, LinearScorer):
         vector = np.append(scorer.weights, scorer.bias)
         scores = _net_scores((scorer.n_features, 1), vector, scorer, queries, n_jobs)

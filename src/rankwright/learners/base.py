@@ -207,6 +207,26 @@ def judge(measure: Measure, queries: QuerySet) -> Callable[[NDArray[np.float64]]
     )
 
 
+def tells_apart(measure: Measure, queries: QuerySet, lists: Lists) -> NDArray[np.bool_]:
+    """For each query, whether a measure tells two of its documents apart (those of weight 0 do not count).
+
+    >>> from rankwright.measures import WTA
+    >>> queries = QuerySet([[0], [0], [0], [0]], [0, 1, 1, 2], qid=[0, 0, 1, 1])
+    >>> tells_apart(WTA(), queries, Lists(queries.labels, queries.offsets))
+    array([ True, False])
+    """
+    assert queries.labels is not None
+    out = np.isnan(queries.labels)
+    if queries.sample_weight is not None:
+        out |= queries.sample_weight == 0
+    worth, firsts = np.where(out, np.nan, lists.gains(measure)[lists.codes]), queries.offsets[:-1]
+    differ = np.fmax.reduceat(worth, firsts) > np.fmin.reduceat(worth, firsts)
+    if queries.query_weight is not None:
+        differ &= queries.query_weight > 0
+    told: NDArray[np.bool_] = differ & (lists.constants(measure) != 0)
+    return told
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """The random numbers that go with ``random_state``: a number, a generator of NumPy's, or None.
 
