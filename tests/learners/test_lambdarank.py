@@ -185,12 +185,26 @@ def test_selects_on_valid_and_stops():
         ({"rule": "attraction"}, None, "no λ rule"),
         ({"rule": "spring", "sigma": 2.0}, None, "sigma"),
         ({"sigma": -1.0}, None, "sigma"),
+        ({"sigma": "1"}, None, "sigma is '1'; it is a number above 0"),
+        ({"rule": 3}, None, "no λ rule 3"),
         ({"hidden": "10"}, None, "hidden"),
     ],
 )
 def test_refuses_what_it_cannot_use(settings, y, message):
     with pytest.raises(rw.InputError, match=message):
         rw.LambdaRank(**settings).fit([[1], [2], [3], [4]], y or [0, 1, 0, 1], qid=[0, 0, 1, 1])
+
+
+def test_what_weighs_nothing_teaches_nothing():
+    """A query without weight makes no update, by Adam's momentum neither; and some weight there must be."""
+    X, y, qid = data((5,) * 4)
+    settings = {"hidden": 2, "epochs": 3, "standardise": False}
+    some = rw.LambdaRank(**settings).fit(X, y, qid=qid, query_weight=[1, 1, 0, 0])
+    few = rw.LambdaRank(**settings).fit(X[:10], y[:10], qid=qid[:10])
+    assert np.array_equal(weights_of(some.scorer_), weights_of(few.scorer_))
+    for weights in ({"sample_weight": np.zeros(20)}, {"query_weight": np.zeros(4)}):
+        with pytest.raises(rw.InputError, match="nothing to learn from"):
+            rw.LambdaRank(**settings).fit(X, y, qid=qid, **weights)
 
 
 @pytest.mark.parametrize("given", [None, "ranknet-weight-pairs"])

@@ -249,6 +249,9 @@ def test_missing_values_count_as_the_mean_where_features_are_standardised():
         ({"hidden": (3, 0)}, None, "hidden"),
         ({"hidden": 2.5}, None, "hidden"),
         ({"init": "zero"}, None, "init"),
+        ({"init": None}, None, "init is None; give scaled or small, layers of"),
+        ({"init": [[1.0], [2.0]]}, None, "init is"),
+        ({"init": [([["a"]], [0.0])]}, None, "init is"),
         (
             {"init": [([[1.0, 2.0]], [0.0])]},
             None,

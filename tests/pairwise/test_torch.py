@@ -164,6 +164,11 @@ def test_no_second_derivative():
         (([0.0, 1.0], [1], [0, 2]), r"labels have shape \(1,\) and the scores \(2,\)"),
         (([[0.0, 1.0]], [[1, 0]], None, [[True]]), r"the mask has shape \(1, 1\)"),
         (([0.0, float("nan")], [1, 0], [0, 2]), "row 1: the score is nan"),
+        (([0, 1], [1, 0], [0, 2]), "the scores are a tensor of torch.int64; give a tensor of floating"),
+        (([0.0, 1.0], [1, 0], [0, 1.5, 2]), "in whole numbers"),
+        (([0.0, 1.0], [1, 0], [0, 2], [1, 1]), "without a mask"),
+        (([0.0, 1.0], None, [0, 2]), "labels are None; give a tensor, an array or a list of numbers"),
+        (([0.0, 1.0], [1, 0], "all"), "offsets are 'all'"),
     ],
 )
 def test_bad_batches_are_named(arguments, message):
@@ -171,10 +176,23 @@ def test_bad_batches_are_named(arguments, message):
         LambdaLoss("ndcg")(torch.tensor(arguments[0]), *arguments[1:])
 
 
+@pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf")])
+def test_bad_weights_are_named(bad):
+    scores = torch.tensor([0.0, 1.0])
+    with pytest.raises(InputError, match=r"sample_weight, row 1: .* is no weight"):
+        LambdaLoss("ndcg")(scores, [1, 0], [0, 2], sample_weight=[1.0, bad])
+    with pytest.raises(InputError, match=r"query_weight, row 0: .* is no weight"):
+        LambdaLoss("ndcg")(scores, [1, 0], [0, 2], query_weight=[bad])
+
+
 def test_bad_settings_are_named():
+    with pytest.raises(InputError, match=r"the scores are \[0.0, 1.0\]; give a tensor"):
+        LambdaLoss("ndcg")([0.0, 1.0], [1, 0], [0, 2])
+    with pytest.raises(InputError, match="use ties=input"):
+        LambdaLoss("ndcg(ties=average)")
     with pytest.raises(InputError, match="reduction is 'max'"):
         LambdaLoss("ndcg", reduction="max")
     with pytest.raises(InputError, match=r"query_weight has shape \(2,\) for 1 queries"):
         LambdaLoss("ndcg")(torch.tensor([0.0, 1.0]), [1, 0], [0, 2], query_weight=[1.0, 1.0])
     with pytest.raises(InputError, match="give it a measure"):
-        LambdaLoss(None, rule="discrete-bounded")(torch.tensor([0.0]), [1], [0, 1])
+        LambdaLoss(None, rule="discrete-bounded")

@@ -26,6 +26,7 @@ from rankwright.learners.nets import (
     buffer_types,
     close_batch,
     crew_types,
+    told_apart,
     update,
     weights_of,
 )
@@ -189,14 +190,7 @@ class LambdaRank(NetParameters, Ranker):
         lists = Lists(queries.labels, queries.offsets, rows=queries.rows)
         # 1. What pushes the documents, and the queries in which anything does.
         epoch = self._by_lambdas(lists, queries) if self.rule is None else self._by_rule(lists, queries)
-        worth = np.where(np.isnan(queries.labels), np.nan, lists.gains(measure)[lists.codes])
-        differ = np.fmax.reduceat(worth, queries.offsets[:-1]) > np.fmin.reduceat(worth, queries.offsets[:-1])
-        trained = np.flatnonzero(differ & (lists.constants(measure) != 0))
-        if not len(trained):
-            raise InputError(
-                f"there is nothing to learn from: no query has two documents that {measure!r} tells apart; "
-                "give labels that differ within a query"
-            )
+        trained = told_apart(measure, queries, lists)
         # 2. The net.
         training = NetTraining(self, queries, valid, base=base)
         mean = judge(measure, queries)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.adaptation import base_scorer, base_scores
-from rankwright.learners.base import Ranker, generator, judge
+from rankwright.learners.base import Ranker, generator, judge, tells_apart
+from rankwright.measures import Measure
+from rankwright.measures.lists import Lists
 from rankwright.networks.forward import ONE, Counts, Singles
 from rankwright.networks.net import Floats, Net, layers, n_weights, net, net_types, random_weights
 from rankwright.networks.optimisers import LEARNING_RATE, STEPS, step
@@ -292,7 +294,15 @@ def start_of(init: Any) -> Any:
         return init
     if isinstance(init, Scorer) and not isinstance(init, NetworkScorer):
         raise InputError(f"init is a {type(init).__name__}, which has no weights to go on from; give a net")
-    return init if isinstance(init, NetworkScorer) else NetworkScorer(init).layers
+    if isinstance(init, NetworkScorer):
+        return init
+    try:
+        given = [(np.array(matrix, float), np.array(offsets, float)) for matrix, offsets in init]
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"init is {init!r:.60}; give {' or '.join(STARTS)}, layers of (weights, offsets), or a fitted net"
+        ) from error
+    return NetworkScorer(given).layers
 
 
 def given_weights(start: Any, sizes: tuple[int, ...]) -> Floats:
@@ -341,6 +351,17 @@ def weights_of(queries: QuerySet) -> tuple[Floats, Floats]:
         np.ones(len(queries)) if documents is None else documents,
         np.ones(queries.n_queries) if own is None else np.array(own),
     )
+
+
+def told_apart(measure: Measure, queries: QuerySet, lists: Lists) -> NDArray[np.int64]:
+    """The queries that λ's of a measure can learn from; refused if there are none."""
+    trained = np.flatnonzero(tells_apart(measure, queries, lists))
+    if not len(trained):
+        raise InputError(
+            f"there is nothing to learn from: no query has two documents that {measure!r} tells apart (and "
+            "weights above 0); give labels that differ within a query"
+        )
+    return trained
 
 
 def label_order(queries: QuerySet) -> list[NDArray[np.int64]]:

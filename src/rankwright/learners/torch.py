@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankwright.data import QuerySet
 from rankwright.learners.base import DEFAULT_MEASURE, Ranker, generator, judge
-from rankwright.learners.nets import rows_of
+from rankwright.learners.nets import rows_of, told_apart
 from rankwright.measures import Measure
 from rankwright.measures.lists import Lists
 from rankwright.runtime.errors import InputError, require
@@ -31,7 +31,8 @@ class TorchRanker(Ranker):
 
     ``module`` is a ``torch.nn.Module``, whose copy starts from its parameters, or a function of the number of
     features that makes one. It turns rows of float32 features into one score each. ``loss`` is called with
-    scores, labels and offsets; by default it is ``LambdaLoss(measure)``. ``optimiser`` is "adam", "sgd" or a
+    scores, labels and offsets; by default it is ``LambdaLoss(measure)``, which trains on the queries that the
+    measure tells apart (a loss of your own gets all of them). ``optimiser`` is "adam", "sgd" or a
     function of the parameters that makes one of PyTorch's; ``batch_size`` counts queries. The epoch that is
     best on ``valid`` (else the last) is kept.
 
@@ -173,33 +174,43 @@ class TorchRanker(Ranker):
                 continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
-        if not self.learning_rate > 0:
-            raise InputError(f"learning_rate is {self.learning_rate!r}; give a number above 0")
+        rate = self.learning_rate
+        if not isinstance(rate, int | float | np.number) or not 0 < rate < math.inf:
+            raise InputError(f"learning_rate is {rate!r}; give a finite number above 0")
+        if self.loss is not None and not callable(self.loss):
+            raise InputError(f"loss is {self.loss!r}; give a function of scores, labels and offsets, or None")
 
     def _trained(self, queries: QuerySet) -> NDArray[np.int64]:
         """The queries that have documents to tell apart."""
         assert queries.labels is not None
         lists = Lists(queries.labels, queries.offsets, rows=queries.rows)
-        firsts = queries.offsets[:-1]
-        differ = np.fmax.reduceat(lists.labels, firsts) > np.fmin.reduceat(lists.labels, firsts)
-        trained = np.flatnonzero(differ & (lists.constants(self.selection_measure) != 0))
-        if not len(trained):
-            raise InputError(
-                f"there is nothing to learn from: no query has two documents that {self.selection_measure!r} "
-                "tells apart; give labels that differ within a query"
-            )
-        return trained
+        if self.loss is not None:  # which may learn from what the measure, by which it is selected, passes by
+            return np.flatnonzero(queries.sizes)
+        return told_apart(self.selection_measure, queries, lists)
 
     def _module(self, torch: Any, n_features: int) -> Any:
         if isinstance(self.module, torch.nn.Module):
-            return copy.deepcopy(self.module)
+            return self._tried(torch, copy.deepcopy(self.module), n_features)
         made = self.module(n_features) if callable(self.module) else None
         if not isinstance(made, torch.nn.Module):
             raise InputError(
                 f"module is {self.module!r}; give a torch.nn.Module, or a function of the number of features "
                 "that makes one"
             )
-        return made
+        return self._tried(torch, made, n_features)
+
+    def _tried(self, torch: Any, module: Any, n_features: int) -> Any:
+        """The module, once it has scored rows of float32 zeros."""
+        try:
+            scores_in_blocks(module.eval(), np.zeros((1, n_features), np.float32))
+        except InputError:
+            raise
+        except Exception as error:
+            cause = " ".join(str(error).split())
+            raise InputError(
+                f"the module cannot score rows of {n_features} float32 features ({cause}); give one that can"
+            ) from error
+        return module
 
     def _loss(self) -> Any:
         if self.loss is not None:

@@ -18,6 +18,7 @@ from rankwright.measures.base import Measure
 from rankwright.measures.lists import Lists
 from rankwright.measures.ranking import query_constants
 from rankwright.pairwise.forces import Forces
+from rankwright.pairwise.lambdas import check_measure
 from rankwright.pairwise.rules import Rule
 from rankwright.pairwise.rules import rule as read_rule
 from rankwright.runtime.arrays import Integers
@@ -72,7 +73,10 @@ class LambdaLoss(torch.nn.Module):
         self.reduction = reduction
         if reduction not in ("mean", "sum"):
             raise InputError(f"reduction is {reduction!r}; it is mean or sum")
+        if self.measure is None and self.rule.needs_measure:
+            raise InputError(f"{self.rule!r} moves documents by what a measure gains; give it a measure")
         if self.measure is not None:
+            check_measure(self.measure)
             # Batches are small: without this their normalisers would be found in plain Python.
             _ = query_constants.compiled, self.measure.constant_kernel.compiled
 
@@ -87,12 +91,17 @@ class LambdaLoss(torch.nn.Module):
         query_weight: Any = None,
     ) -> Any:
         """The loss of a batch."""
+        if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
+            raise InputError(f"the scores are {_kind(scores)}; give a tensor of floating-point numbers")
         present, bounds = _layout(scores, offsets, mask)
+        documents = None
+        if sample_weight is not None:
+            documents = _not_negative(_flat(sample_weight, scores, present, "sample_weight"), "sample_weight")
         forces = Forces(
             self.rule,
             Lists(_flat(labels, scores, present, "labels"), bounds),
             self.measure,
-            weights=None if sample_weight is None else _flat(sample_weight, scores, present, "sample_weight"),
+            weights=documents,
             query_weight=None if query_weight is None else _query_weights(query_weight, len(bounds) - 1),
         )
         share = 1.0 / (len(bounds) - 1) if self.reduction == "mean" else 1.0
@@ -106,12 +115,13 @@ class LambdaLoss(torch.nn.Module):
 def _layout(scores: Any, offsets: Any, mask: Any) -> tuple[Any, Integers]:
     """Where there are documents in a padded batch (None in one row), and the bounds of the queries."""
     if offsets is not None:
-        bounds = np.ascontiguousarray(torch.as_tensor(offsets).cpu().numpy(), dtype=np.int64)
-        ends = bounds.ndim == 1 and len(bounds) > 1 and bounds[0] == 0 and bounds[-1] == scores.shape[0]
-        if mask is not None or scores.ndim != 1 or not ends or (np.diff(bounds) < 0).any():
+        given = _numbers(offsets, "offsets").numpy()
+        bounds = given.astype(np.int64)
+        ends = given.ndim == 1 and len(given) > 1 and given[0] == 0 and scores.shape == (given[-1],)
+        if mask is not None or not ends or (given != bounds).any() or (np.diff(bounds) < 0).any():
             raise InputError(
-                "offsets must rise from 0 to the number of scores, which lie in one row; "
-                f"the scores have shape {tuple(scores.shape)}"
+                "offsets must rise from 0 to the number of scores, which lie in one row, in whole numbers "
+                f"and without a mask; the scores have shape {tuple(scores.shape)}"
             )
         return None, bounds
     if scores.ndim != 2:
@@ -122,7 +132,7 @@ def _layout(scores: Any, offsets: Any, mask: Any) -> tuple[Any, Integers]:
     if mask is None:
         present = torch.ones(scores.shape, dtype=torch.bool, device=scores.device)
     else:
-        present = torch.as_tensor(mask, dtype=torch.bool, device=scores.device)
+        present = _numbers(mask, "mask").to(device=scores.device, dtype=torch.bool)
     if present.shape != scores.shape or not len(present):
         raise InputError(
             f"the mask has shape {tuple(present.shape)} and the scores {tuple(scores.shape)}; "
@@ -133,7 +143,7 @@ def _layout(scores: Any, offsets: Any, mask: Any) -> tuple[Any, Integers]:
 
 def _flat(values: Any, scores: Any, present: Any, name: str) -> Any:
     """Numbers of documents in one row, as float64."""
-    given = torch.as_tensor(values, dtype=torch.float64).detach().cpu()
+    given = _numbers(values, name)
     if given.shape != scores.shape:
         raise InputError(
             f"{name} have shape {tuple(given.shape)} and the scores {tuple(scores.shape)}; give one a score"
@@ -142,7 +152,30 @@ def _flat(values: Any, scores: Any, present: Any, name: str) -> Any:
 
 
 def _query_weights(values: Any, n_queries: int) -> Any:
-    given = torch.as_tensor(values, dtype=torch.float64).detach().cpu().numpy()
+    given = _numbers(values, "query_weight").numpy()
     if given.shape != (n_queries,):
         raise InputError(f"query_weight has shape {given.shape} for {n_queries} queries; give one a query")
-    return given
+    return _not_negative(given, "query_weight")
+
+
+def _numbers(values: Any, name: str) -> Any:
+    """Numbers however given, as a tensor of float64."""
+    try:
+        return torch.as_tensor(values, dtype=torch.float64).detach().cpu()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"{name} are {_kind(values)}; give a tensor, an array or a list of numbers"
+        ) from error
+
+
+def _not_negative(weights: Any, name: str) -> Any:
+    bad = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(bad):
+        raise InputError(
+            f"{name}, row {bad[0]}: {weights[bad[0]]:g} is no weight; weights are finite and not negative"
+        )
+    return weights
+
+
+def _kind(values: Any) -> str:
+    return f"a tensor of {values.dtype}" if isinstance(values, torch.Tensor) else f"{values!r:.60}"

@@ -70,11 +70,16 @@ class TorchScorer(Scorer):
     def with_module(self, module: Any) -> Self:
         """The same scorer with code to run: a copy of a module of the same make, with these parameters."""
         torch: Any = require("torch", "torch")
+        if not isinstance(module, torch.nn.Module):
+            raise InputError(
+                f"the module is {module!r:.60}; give a torch.nn.Module of the make that was saved"
+            )
         own = copy.deepcopy(module).cpu()
         try:
             own.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in self.state.items()})
         except RuntimeError as error:
-            raise InputError(f"this module is not of the make that was saved: {error}") from error
+            cause = " ".join(str(error).split())
+            raise InputError(f"this module is not of the make that was saved: {cause}") from error
         return dataclasses.replace(self, module=own.eval())
 
     def weights_vector(self) -> Floats:
