@@ -53,6 +53,17 @@ def test_the_same_as_in_python(folder: Path, run: Run) -> None:
     assert [record["cost"] for record in found["history"]] == [record["cost"] for record in ranker.history_]
 
 
+def test_goes_on_from_a_model(folder: Path, run: Run) -> None:
+    data, first, second = folder / "data.txt", folder / "first.rw", folder / "second.rw"
+    assert run("train", "ranknet", data, "--set", "hidden=3", "--set=epochs=4", "-o", first).exit_code == 0
+    arguments = ["train", "ranknet", data, "--set", "hidden=3", "--set=epochs=2", "-o", second]
+    assert run(*arguments, "--set", f"init={first}").exit_code == 0
+    queries = rw.read_letor(data)
+    expected = rw.RankNet(hidden=3, epochs=2, init=rw.load(first)).fit(queries).predict(queries)
+    assert np.array_equal(rw.load(second).predict(queries), expected)
+    assert "init is 'gone.rw'" in run(*arguments, "--set", "init=gone.rw").stderr
+
+
 def test_preferences_in_the_place_of_labels(folder: Path, run: Run) -> None:
     (folder / "pairs.txt").write_text("0 1\n3 2 0.75  # sure enough\n\n4,0,1,2\n")
     arguments = ["train", "ranknet", folder / "data.txt", "--set=epochs=3", "-o", folder / "m.rw"]

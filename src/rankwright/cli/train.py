@@ -74,6 +74,7 @@ def command(
     rankwright train lambdamart train.txt --valid vali.txt -m ndcg@10 -o model.rw
     rankwright train ranknet train.txt --set hidden=20 --set epochs=50 -o net.rw
     rankwright train lambdarank train.txt -m map --set hidden=0 -o line.rw
+    rankwright train lambdarank train.txt --set hidden=20 --set init=net.rw -o on.rw
 
     A line of --preferences names two rows of DATA, counted from 0, the better one first, and may tell the
     probability that it is better. Where Ctrl-C ends the training of boosted trees, those so far are written.
@@ -129,7 +130,7 @@ def made(learner: str, measure: str | None, settings: tuple[str, ...]) -> Ranker
                 f"{kind.__name__} has no parameter {name!r}{nearest(name, known)}; "
                 f"see: rankwright learners {learner}"
             )
-        given[name] = read_value(value)
+        given[name] = rw.load(value) if name == "init" and Path(value).is_file() else read_value(value)
     ranker: Ranker = kind(**given)
     return ranker
 
