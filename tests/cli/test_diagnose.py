@@ -76,7 +76,7 @@ def test_pairs_by_measure(folder: Path, run: Run) -> None:
     [
         (("conservative", "--rule", "sprung"), 1, "there is no λ rule 'sprung'"),
         (("conservative", "--set", "margin"), 2, "--set 'margin' is not a parameter"),
-        (("conservative", "--set", "margin=wide"), 1, "margin is 'wide'; give a number"),
+        (("conservative", "--set", "margin=wide"), 1, "margin is 'wide'; give a finite number"),
         (("conservative", "data.txt", "data.txt"), 2, "give a model and data, data alone, or nothing"),
         (("conservative", "flat.txt"), 1, "finds nothing to tell apart"),
         (("optimality", "bad.rw", "data.txt", "--step", "0"), 1, "none of them 0"),

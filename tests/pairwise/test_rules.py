@@ -212,6 +212,11 @@ def test_rules_by_name_and_as_values():
     assert rule(RankNetWeightPairs(), sigma=3.0) == RankNetWeightPairs(sigma=3.0)
     with pytest.raises(InputError, match="there is no λ rule 'sprong'; there are RankNetWeightPairs, "):
         rule("sprong")
+    with pytest.raises(InputError, match="there is no λ rule None; there are"):
+        rule(None)
+    with pytest.raises(InputError, match="elastic is 'no'; it is True or False"):
+        rule("spring", elastic="no")
+    assert rule("spring", neighbours=np.int64(2), margin=np.float32(0.5)).reach == 2
     with pytest.raises(InputError, match="Spring has no parameter 'sigma'; it has alpha, elastic, margin"):
         rule("spring", sigma=1)
 
@@ -219,12 +224,14 @@ def test_rules_by_name_and_as_values():
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({"sigma": 0.0}, "sigma is 0.0; give a number above 0"),
-        ({"sigma": "1"}, "sigma is '1'; give a number"),
-        ({"margin": -1.0}, "margin is -1.0; give a number at least 0"),
+        ({"sigma": 0.0}, "sigma is 0.0; give a finite number above 0"),
+        ({"sigma": "1"}, "sigma is '1'; give a finite number"),
+        ({"margin": -1.0}, "margin is -1.0; give a finite number of at least 0"),
         ({"margin": math.inf}, "margin is inf"),
         ({"alpha": math.nan}, "alpha is nan"),
         ({"neighbours": 0}, "neighbours is 0; give a number of ranks"),
+        ({"neighbours": True}, "neighbours is True"),
+        ({"neighbours": 1.5}, "neighbours is 1.5"),
     ],
 )
 def test_bad_settings_are_named(settings_, message):

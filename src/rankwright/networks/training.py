@@ -83,7 +83,9 @@ class Descent:
                 raise InputError(
                     f"{name} is {value!r}; give a number {'above' if lowest is None else 'of at least'} 0"
                 )
-            if value > below or (value == below and (name == "momentum" or below == math.inf)):
+            if value == math.inf:
+                raise InputError(f"{name} is {value!r}; give a finite number")
+            if value > below or (value == below and name == "momentum"):
                 raise InputError(
                     f"{name} is {value!r}; give a number {'below' if name == 'momentum' else 'up to'} 1"
                 )

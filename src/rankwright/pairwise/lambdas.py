@@ -288,7 +288,7 @@ class Lambdas:
         weigh: Weigh = swap_gains,
     ):
         check_measure(measure)
-        if not sigma > 0 or not np.isfinite(sigma):
+        if not isinstance(sigma, int | float | np.number) or not 0 < sigma < np.inf:
             raise InputError(f"sigma is {sigma!r}; it is a number above 0")
         if truncation is not None and truncation < 1:
             raise InputError(f"truncation is {truncation!r}; it is a number of ranks of at least 1, or None")

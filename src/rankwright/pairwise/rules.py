@@ -54,10 +54,14 @@ class Rule:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if field.name == "neighbours":
-                if value is not None and (not isinstance(value, int) or value < 1):
+                whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+                if value is not None and not (whole and value >= 1):
                     raise InputError(
                         f"neighbours is {value!r}; give a number of ranks of at least 1, or None"
                     )
+            elif isinstance(field.default, bool):
+                if not isinstance(value, bool | np.bool_):
+                    raise InputError(f"{field.name} is {value!r}; it is True or False")
             elif isinstance(field.default, float):
                 self._check_number(field.name, value)
 
@@ -78,12 +82,12 @@ class Rule:
         return FAR if given is None else given
 
     def _check_number(self, name: str, value: object) -> None:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         lowest = 0.0 if name in ("alpha", "margin") else np.nextafter(0.0, 1.0)
         highest = np.inf if isinstance(self, StepPotential) and name == "margin" else np.finfo(float).max
         if not number or not lowest <= value <= highest:  # type: ignore[operator]
-            least = "at least" if lowest == 0 else "above"
-            raise InputError(f"{name} is {value!r}; give a number {least} 0")
+            least = "of at least" if lowest == 0 else "above"
+            raise InputError(f"{name} is {value!r}; give a finite number {least} 0")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -288,7 +292,10 @@ class OwnRule(Rule):
     @property
     def parameters(self) -> Floats:
         """The user's numbers."""
-        return np.array(self.settings or (0.0,), dtype=np.float64)
+        try:
+            return np.array(self.settings or (0.0,), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"settings are {self.settings!r}; give numbers") from error
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -347,7 +354,7 @@ def rule(given: str | Rule | Callable[..., None], **settings: Any) -> Rule:
     if callable(given):
         return OwnRule(function=given, **settings)
     by_name = {kind.__name__.lower(): kind for kind in RULES}
-    name = given.lower().replace("-", "").replace("_", "")
+    name = given.lower().replace("-", "").replace("_", "") if isinstance(given, str) else ""
     if name not in by_name:
         raise InputError(
             f"there is no λ rule {given!r}; there are {', '.join(kind.__name__ for kind in RULES)}"
