@@ -19,10 +19,10 @@ import rankwright as rw
 from rankwright.cli import options
 from rankwright.cli.learners import find
 from rankwright.cli.screen import show_json, step
-from rankwright.runtime.kernels import Kernel
 
 if TYPE_CHECKING:
     from rankwright.learners.base import Ranker
+    from rankwright.runtime.kernels import Kernel
 
 SHARED = ("data", "measures", "evaluation", "scorers")
 """The packages whose kernels are compiled whichever learners are named."""
@@ -67,6 +67,8 @@ def command(learners: tuple[str, ...], as_json: bool, quiet: bool) -> None:
 
 def typed_kernels(packages: tuple[str, ...]) -> Iterator[Kernel]:
     """The kernels of some packages that say what types they take, so can be compiled as they are."""
+    from rankwright.runtime.kernels import Kernel
+
     for package in packages:
         found = importlib.import_module(f"rankwright.{package}")
         for module in pkgutil.iter_modules(found.__path__, f"{found.__name__}."):
