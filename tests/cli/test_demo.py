@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 
 import rankwright as rw
 from rankwright.cli import demo
-from tests.cli.conftest import Run
 
 
 @pytest.fixture(autouse=True)
@@ -51,5 +51,5 @@ def test_a_net_at_an_optimum_is_told_with_its_confidence() -> None:
     found = rw.local_optimality(rw.LinearScorer([0.9, 0.8]), queries, steps=[0.01])
     assert demo.checked(found).splitlines() == [
         "Is the net at a local optimum of ndcg@10 on train, 1.0000? Yes:",
-        "  none of 459 random directions raises it; fewer than 1 % do, with 99 % confidence.",
+        "  none of 459 random directions raises it; with 99 % confidence fewer than 1 % do.",
     ]

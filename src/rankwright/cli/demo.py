@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -76,7 +76,7 @@ def command(output: str | None, as_json: bool, quiet: bool) -> None:
     click.echo(checked(optimality))
     click.echo(figures(comparison))
     files = ", ".join(f"{name}.rw" for name in rankers)
-    click.echo(f"Written: {folder / REPORT}, to be opened in a browser; beside it {files}\n")
+    click.echo(f"Written: {files} and, to be opened in a browser,\n  {folder / REPORT}\n")
     click.echo(NEXT)
 
 
@@ -148,8 +148,8 @@ def checked(optimality: LocalOptimality) -> str:
             f"to {optimality.best[0]:.4f} at most.\n"
         )
     return (
-        f"{head} Yes:\n  none of {directions} random directions raises it; fewer than 1 % do, "
-        "with 99 % confidence.\n"
+        f"{head} Yes:\n  none of {directions} random directions raises it; "
+        "with 99 % confidence fewer than 1 % do.\n"
     )
 
 
