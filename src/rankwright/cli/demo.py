@@ -163,7 +163,7 @@ def figures(comparison: Comparison) -> str:
         if str(each.measure) == MEASURE and best in (each.a, each.b)
     }
     head = "".join(f"{measure:>8}" for measure in MEASURES)
-    lines = [f"On test {head} {best + ' gains':>12}   95 % interval        p"]
+    lines = [f"On test {head} {best + ' gains':>11}   95 % interval       p"]
     for name in (best, *others):
         row = "".join(f"{comparison.evaluations[name][measure].mean:8.4f}" for measure in MEASURES)
         if name == best:
@@ -173,7 +173,7 @@ def figures(comparison: Comparison) -> str:
         sign = 1 if contrast.a == best else -1
         low, high = sorted(sign * end for end in contrast.interval)
         lines.append(
-            f"  {name:6}{row} {sign * contrast.difference:+12.4f}   {low:+.3f} to {high:+.3f}"
-            f"   {contrast.corrected['randomisation']:.4f}"
+            f"  {name:6}{row} {sign * contrast.difference:+11.4f}   {low:+.3f} to {high:+.3f}"
+            f"  {contrast.corrected['randomisation']:.4f}"
         )
     return "\n".join([*lines, "  p: Fisher's randomisation test, after Holm for all that the report shows\n"])
