@@ -190,6 +190,20 @@ def test_parameters_are_stored_as_given(name: str) -> None:
 
 
 @learner
+def test_progress_ends_training(name: str) -> None:
+    """A listener that raises StopIteration leaves a ranker of the steps so far."""
+
+    def enough(record: dict[str, Any]) -> None:
+        raise StopIteration
+
+    whole, ended = made(name).fit(data(), valid=data()), made(name).fit(data(), valid=data(), progress=enough)
+    assert 1 <= len(ended.history_) <= len(whole.history_)
+    assert np.isfinite(ended.predict(data())).all()
+    if len(whole.history_) > 3 and "C" not in ended.get_params():  # (a path over C ends with its C)
+        assert len(ended.history_) < len(whole.history_)
+
+
+@learner
 def test_progress_is_told_and_kept(name: str) -> None:
     told: list[dict[str, Any]] = []
     ranker = made(name).fit(data(), valid=data(), progress=told.append)

@@ -21,6 +21,7 @@ from rankwright.learners.nets import rows_of
 from rankwright.learners.nystroem import ROWS_AT_ONCE, Nystroem
 from rankwright.runtime.arrays import Floats, Singles
 from rankwright.runtime.errors import InputError
+from rankwright.runtime.progress import told
 from rankwright.scorers import LinearScorer, QueryScaling, Scorer, Standardising, Transform
 from rankwright.scorers.transform import UNCHANGED
 from rankwright.solvers.problem import Record, Solution, Watch
@@ -92,7 +93,8 @@ class Space:
 class Path:
     """The Cs in rising order, each from the solution at the one before; the best one's solution is kept.
 
-    ``history`` has the records of all steps; "seconds" count from the first C on.
+    ``history`` has the records of all steps; "seconds" count from the first C on. Where ``progress`` ends
+    training by ``StopIteration``, the C under way is the last.
     """
 
     def __init__(self, learner: Any, space: Space, valid: QuerySet | None, progress: Any = None):
@@ -103,7 +105,7 @@ class Path:
                 f"C has {len(self.values)} values and nothing says which is best; give valid, or one C"
             )
         self.history: list[Record] = []
-        self._began = time.perf_counter()
+        self._began, self._goes_on = time.perf_counter(), True
         self.best: Solution | None = None
         self._score = -np.inf
         self._judged = None if valid is None else (space.rows(valid), judge(learner.selection_measure, valid))
@@ -117,6 +119,8 @@ class Path:
             score = self._close(solution)
             if self.best is None or score > self._score:
                 self.best, self._score, since = solution, score, 0
+            if not self._goes_on:
+                break
             patience = self.learner.early_stopping_rounds
             if self._judged is not None and patience and since >= patience:
                 break
@@ -126,8 +130,8 @@ class Path:
     def _watch(self, record: Record) -> None:
         record["seconds"] = time.perf_counter() - self._began
         self.history.append(record)
-        if self.progress is not None and "ended" not in record:
-            self.progress(record)
+        if "ended" not in record:
+            self._goes_on &= told(self.progress, record)
 
     def _close(self, solution: Solution) -> float:
         """Complete the last record of a C by what its solution is worth on valid, and tell of it."""
@@ -140,8 +144,7 @@ class Path:
                     f"valid has no query of which {self.learner.selection_measure!r} has a value, so nothing "
                     "says which C is best; give valid with relevant documents, or one C"
                 )
-        if self.progress is not None:
-            self.progress(record)
+        self._goes_on &= told(self.progress, record)
         return float(record.get("valid", np.nan))
 
 

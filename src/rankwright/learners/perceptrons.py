@@ -20,6 +20,7 @@ from rankwright.networks.training import Record, unchanged
 from rankwright.runtime.arrays import Floats, Integers, Singles
 from rankwright.runtime.errors import InputError
 from rankwright.runtime.kernels import kernel
+from rankwright.runtime.progress import told
 from rankwright.scorers import Standardising, Transform
 from rankwright.scorers.quadratic import linear_scores
 from rankwright.scorers.transform import UNCHANGED
@@ -109,8 +110,8 @@ def run_epochs(
     for epoch in range(1, learner.epochs + 1):
         record = once(random.permutation(documents.taught))
         history.append({**about, "epoch": epoch, **record, "seconds": time.perf_counter() - started})
-        if progress is not None:
-            progress(history[-1])
+        if not told(progress, history[-1]):
+            break
         if unchanged([each["error"] for each in history], learner.unchanged_epochs):
             break
     return history

@@ -12,6 +12,7 @@ from rankwright.data import QuerySet
 from rankwright.learners.base import check_whole, judge
 from rankwright.networks.training import Record
 from rankwright.runtime.arrays import Floats
+from rankwright.runtime.progress import told
 
 
 class Rounds:
@@ -47,9 +48,8 @@ class Rounds:
         if not value <= self._best:
             self._best, self._since, self.kept = value, 0, model
         self.history.append({"step": len(self.history) + 1, **record, "seconds": self._seconds})
-        if self._progress is not None:
-            self._progress(self.history[-1])
-        return self._patience is None or self._since < self._patience
+        goes_on = told(self._progress, self.history[-1])
+        return goes_on and (self._patience is None or self._since < self._patience)
 
     @property
     def _seconds(self) -> float:

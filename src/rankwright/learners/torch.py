@@ -18,6 +18,7 @@ from rankwright.learners.nets import rows_of, told_apart
 from rankwright.measures import Measure
 from rankwright.measures.lists import Lists
 from rankwright.runtime.errors import InputError, require
+from rankwright.runtime.progress import told
 from rankwright.scorers import Standardising, Transform, load
 from rankwright.scorers.torch import TorchScorer, one_score_a_row, scores_in_blocks
 from rankwright.scorers.transform import UNCHANGED
@@ -125,14 +126,13 @@ class TorchRanker(Ranker):
             if mean is not None and rows is not None:
                 record["valid"] = mean(scores_in_blocks(module.eval(), rows, self.device))
             history.append({**record, "seconds": time.perf_counter() - began})
-            if progress is not None:
-                progress(history[-1])
-            if mean is None:
-                continue
-            if record["valid"] > best:
-                best, best_state, since = record["valid"], copy.deepcopy(module.state_dict()), 0
-                continue
-            since += 1
+            goes_on = told(progress, history[-1])
+            if mean is not None:
+                since += 1
+                if record["valid"] > best:
+                    best, best_state, since = record["valid"], copy.deepcopy(module.state_dict()), 0
+            if not goes_on:
+                break
             if self.early_stopping_rounds is not None and since >= self.early_stopping_rounds:
                 break
         if best_state is not None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rankwright.networks.net import Floats, Net
 from rankwright.networks.optimisers import LEARNING_RATE, OPTIMISERS, rates
 from rankwright.runtime.errors import InputError
+from rankwright.runtime.progress import told
 
 Record = dict[str, Any]
 SAME = 1e-6
@@ -124,8 +125,7 @@ class Descent:
                     "seconds": time.perf_counter() - started,
                 }
             )
-            if progress is not None:
-                progress(history[-1])
+            goes_on = told(progress, history[-1])
             # 2. Keep the best net.
             if value > best:
                 best, best_weights = value, net.exact.copy()
@@ -135,6 +135,8 @@ class Descent:
             if loss > before and random.random() < self.decay_chance:
                 steps[LEARNING_RATE] *= self.decay
             before = loss
+            if not goes_on:
+                break
             if self.early_stopping_rounds is not None and since >= self.early_stopping_rounds:
                 break
             if unchanged(losses, self.unchanged_epochs):
