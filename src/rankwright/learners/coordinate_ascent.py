@@ -79,9 +79,11 @@ class CoordinateAscent(Ranker):
                 before = climb.value
                 changed = sum(climb.along(int(feature)) for feature in random.permutation(rows.shape[1]))
                 record = {"start": start + 1, "changed": changed, "train": climb.value}
-                rounds.add(record, lambda: linear_scores(held, climb.weights), climb.weights.copy())
-                if not climb.value - before >= self.tol or not changed:
+                goes_on = rounds.add(record, lambda: linear_scores(held, climb.weights), climb.weights.copy())
+                if not goes_on or not climb.value - before >= self.tol or not changed:
                     break
+            if not goes_on:
+                break
         self.history_ = rounds.history
         about = self._about(queries, steps=len(self.history_))
         self.scorer_ = LinearScorer(rounds.kept, transform=transform, **about)

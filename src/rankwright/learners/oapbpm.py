@@ -108,7 +108,8 @@ class OAPBPM(Ranker):
         self.history_ = []
         for tau in taus:
             once = self._perceptrons(tau, counts, documents, selection, random)
-            self.history_ += run_epochs(self, once, documents, random, progress, tau=tau)
+            if not run_epochs(self, once, documents, random, progress, self.history_, tau=tau):
+                break
         tau, count, w, thresholds = selection.model
         about = self._about(
             queries, epochs=len(self.history_), tau=tau, n_perceptrons=count,

@@ -102,16 +102,21 @@ def run_epochs(
     documents: Documents,
     random: np.random.Generator,
     progress: Callable[[Record], None] | None,
+    history: list[Record],
     **about: Any,
-) -> list[Record]:
-    """Epochs, each over the documents in a new order, until there were enough or the error stays the same."""
-    history: list[Record] = []
+) -> bool:
+    """Epochs, each over the documents in a new order, until there were enough or the error stays the same.
+
+    Their records join ``history``; False where ``progress`` ends it all.
+    """
+    errors: list[float] = []
     started = time.perf_counter()
     for epoch in range(1, learner.epochs + 1):
         record = once(random.permutation(documents.taught))
         history.append({**about, "epoch": epoch, **record, "seconds": time.perf_counter() - started})
         if not told(progress, history[-1]):
+            return False
+        errors.append(record["error"])
+        if unchanged(errors, learner.unchanged_epochs):
             break
-        if unchanged([each["error"] for each in history], learner.unchanged_epochs):
-            break
-    return history
+    return True

@@ -198,7 +198,8 @@ class PRank(Ranker):
             value = selection.offer(model.scores(), lambda: (thresholds.copy(), model.core()))
             return {"error": loss / len(order), selection.name: value}
 
-        self.history_ = run_epochs(self, once, documents, generator(self.random_state), progress)
+        self.history_: list[Record] = []
+        run_epochs(self, once, documents, generator(self.random_state), progress, self.history_)
         self.labels_: Floats = documents.labels
         self.thresholds_: Floats
         self.thresholds_, core = selection.model

@@ -84,7 +84,7 @@ class RandomForestRanker(Ranker):
         seed = int(generator(self.random_state).integers(2**31))
         trees: list[Tree] = []
         rounds = Rounds(self, valid, progress)
-        ended: BaseException | None = None
+        interrupted = False
         try:
             for number in range(self.n_estimators):
                 with interrupts_deferred():  # the threads that grow a tree wait for each other
@@ -94,19 +94,20 @@ class RandomForestRanker(Ranker):
                     trees.append(grower.tree(grown, grower.newton_values(grown, g, h) / self.n_estimators))
                     if held is not None:
                         trees[-1].add_to(held_scores, held, None, self.n_jobs)
-                rounds.add({"leaves": len(trees[-1].values)}, lambda: held_scores, None)
-        except (KeyboardInterrupt, StopIteration) as reason:
-            ended = reason
-        self._leave(queries, forest_of(trees, start, bins) if trees else None, rounds, ended)
+                if not rounds.add({"leaves": len(trees[-1].values)}, lambda: held_scores, None):
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        self._leave(queries, forest_of(trees, start, bins) if trees else None, rounds, interrupted)
 
     def _leave(
-        self, queries: QuerySet, forest: ForestScorer | None, rounds: Rounds, ended: BaseException | None
+        self, queries: QuerySet, forest: ForestScorer | None, rounds: Rounds, interrupted: bool
     ) -> None:
         """Keep the trees, as their mean where there are fewer than asked for; let an interrupt go on."""
         if forest is None:
             raise KeyboardInterrupt
-        interrupted = {"interrupted": True} if isinstance(ended, KeyboardInterrupt) else {}
-        about = self._about(queries, steps=forest.n_trees, **interrupted)
+        told = {"interrupted": True} if interrupted else {}
+        about = self._about(queries, steps=forest.n_trees, **told)
         if forest.n_trees < self.n_estimators:
             values = forest.trees.values * (self.n_estimators / forest.n_trees)
             forest = dataclasses.replace(forest, trees=forest.trees._replace(values=values))
