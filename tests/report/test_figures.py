@@ -12,7 +12,7 @@ from tests.report.conftest import compared, data
 
 import rankwright as rw
 from rankwright.evaluation import Comparison
-from rankwright.report.importance import DOCUMENTS, drawn, importance, shuffled
+from rankwright.report.importance import DOCUMENTS, drawn, importance
 from rankwright.report.verdict import verdict
 
 FIGURES = ("measures", "differences", "curves", "gains", "moves", "learning", "importance")
@@ -106,24 +106,17 @@ def test_rankings_without_ids_and_of_other_sizes_tell_no_moves() -> None:
 
 
 def test_a_feature_is_worth_what_shuffling_it_loses() -> None:
-    queries, ndcg = data(30), rw.measure("ndcg@10")
-    rows = importance(rw.LinearScorer([1.0, 0.5, 0.0]), queries, ndcg)
+    queries, ranker = data(30), rw.LinearScorer([1.0, 0.5, 0.0])
+    queries = queries.with_weights(query_weight=np.arange(30.0))
+    rows = importance(ranker, queries, rw.measure("ndcg@10"))
     assert rows[0]["feature"] == "1"
     assert next(row for row in rows if row["feature"] == "3")["value"] == 0
-    X = np.array(queries.features)
-    X[:, 0] = shuffled(X[:, 0], queries, 0)
-    changed = rw.evaluate(X @ [1.0, 0.5, 0.0], queries)["ndcg@10"].mean
-    whole = rw.evaluate(queries.features @ [1.0, 0.5, 0.0], queries)["ndcg@10"].mean
-    assert rows[0]["value"] == pytest.approx(whole - changed)
+    found = rw.permutation_importance(ranker, queries, "ndcg@10", n_repeats=1)
+    assert (rows[0]["value"], rows[0]["low"], rows[0]["high"]) == (found.mean[0], *found.interval[0])
 
 
-def test_shuffling_stays_within_a_query_and_large_data_is_sampled() -> None:
+def test_large_data_is_sampled() -> None:
     queries = data(400)
-    column = queries.features[:, 0]
-    other = shuffled(column, queries, 0)
-    assert not np.array_equal(column, other)
-    for rows in queries.slices():
-        assert np.array_equal(np.sort(column[rows]), np.sort(other[rows]))
     sample = drawn(queries)
     assert DOCUMENTS <= len(sample) < DOCUMENTS + queries.sizes.max()
 

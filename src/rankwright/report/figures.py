@@ -109,9 +109,20 @@ def of_differences(comparison: Comparison, measure: Measure) -> Panel:
 
 def of_curves(comparison: Comparison, measure: Measure) -> list[Panel]:
     """The measure from rank 1 to its cut-off, and NDCG."""
+    return curve_panels(comparison, curves(comparison, [measure]))
+
+
+def curves(comparison: Comparison, measures: list[Measure]) -> dict[Measure, list[dict[str, Any]]]:
+    """The rows of each curve that goes with some measures, each made once."""
+    asked = dict.fromkeys(each for measure in measures for each in curve_measures(measure))
+    return {each: curve(comparison, each) for each in asked}
+
+
+def curve_panels(comparison: Comparison, found: dict[Measure, list[dict[str, Any]]]) -> list[Panel]:
+    """A panel a curve that there is."""
     panels = []
-    for each in curve_measures(measure):
-        rows = finite(curve(comparison, each), "mean")
+    for each, of_each in found.items():
+        rows = finite(of_each, "mean")
         if rows:
             shown = [{**row, "rank k": row["k"]} for row in rows]
             few = len({row["k"] for row in rows}) <= MANY_POINTS

@@ -23,7 +23,7 @@ from rankwright.evaluation import Comparison
 from rankwright.evaluation.result import jsonable
 from rankwright.measures import Measure
 from rankwright.report import charts, figures, tables
-from rankwright.report.curves import curve, curve_measures
+from rankwright.report.curves import curve_measures
 from rankwright.report.learning import learning_curves
 from rankwright.report.moves import DEPTH, moves
 from rankwright.report.verdict import verdict
@@ -104,11 +104,8 @@ def payload(comparison: Comparison, measures: list[Measure], told: list[str]) ->
     pairs = list(dict.fromkeys((each.a, each.b) for each in comparison))
     learned = learning_curves(comparison.systems)
     worth = figures.importances(comparison, measures[0])
-    curves = [
-        {"measure": str(each), **row}
-        for each in dict.fromkeys(each for measure in measures for each in curve_measures(measure))
-        for row in curve(comparison, each)
-    ]
+    curves = figures.curves(comparison, measures)
+    panels = [{each: curves[each] for each in curve_measures(measure)} for measure in measures]
     return {
         "systems": names,
         "measures": [str(measure) for measure in measures],
@@ -119,7 +116,7 @@ def payload(comparison: Comparison, measures: list[Measure], told: list[str]) ->
         "figures": {
             "measures": [[shown(figures.of_measures(comparison, measure))] for measure in measures],
             "differences": [[shown(figures.of_differences(comparison, measure))] for measure in measures],
-            "curves": [list(map(shown, figures.of_curves(comparison, measure))) for measure in measures],
+            "curves": [list(map(shown, figures.curve_panels(comparison, some))) for some in panels],
             "learning": list(map(shown, figures.of_learning(comparison))),
             "importance": [
                 shown(figures.importance_panel(name, rows, measures[0])) for name, rows in worth.items()
@@ -129,7 +126,9 @@ def payload(comparison: Comparison, measures: list[Measure], told: list[str]) ->
         "tables": {
             "measures": tables.of_measures(comparison),
             "significance": tables.of_contrasts(comparison),
-            "curves": tables.of_curves(curves),
+            "curves": tables.of_curves(
+                [{"measure": str(each), **row} for each, rows in curves.items() for row in rows]
+            ),
             "learning": tables.of_learning(learned),
             "importance": tables.of_importance(worth),
             "data": tables.of_data(comparison),
