@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import signal
@@ -188,6 +189,19 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     base.save(path)
     with pytest.raises(rw.InputError, match=r"c\.ckpt is no checkpoint; give the name of another file"):
         small().fit(queries, valid=valid, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    "history", [[3], [[3]], [[{"step": 1}]], [[{"leaves": 4, "valid": "0.5"}]], [], [[]], [[], []]], ids=str
+)
+def test_a_checkpoint_that_tells_nonsense_of_itself_is_refused(history: Any, tmp_path: Path) -> None:
+    queries, path = data(0, 6, 10), tmp_path / "c.ckpt"
+    small(n_estimators=1).fit(queries, checkpoint=path)
+    kept = rw.load(path)
+    told = {**kept.training, "checkpoint": {**kept.training["checkpoint"], "history": history}}
+    dataclasses.replace(kept, training=told).save(path)
+    with pytest.raises(rw.InputError, match=r"c\.ckpt: its trees are not those of its history"):
+        small(n_estimators=1).fit(queries, checkpoint=path)
 
 
 KILLED = """

@@ -124,9 +124,25 @@ def stored(record: Record) -> Record:
     }
 
 
-def whole(path: str | os.PathLike[str], forest: Scorer, history: list[Record]) -> Run:
+def is_record(record: Any) -> bool:
+    """Whether a record has what training looks at.
+
+    >>> is_record({"step": 1, "leaves": 4, "valid": None}), is_record({"step": 1, "leaves": "4"})
+    (True, False)
+    """
+    if not isinstance(record, dict):
+        return False
+    return isinstance(record.get("leaves"), int) and isinstance(record.get("valid"), int | float | None)
+
+
+def whole(path: str | os.PathLike[str], forest: Scorer, history: Any) -> Run:
     """A run from the file; every step has its trees."""
-    if not isinstance(forest, ForestScorer) or len(history) * len(forest.start) != forest.n_trees:
+    known = isinstance(history, list) and all(map(is_record, history))
+    if (
+        not known
+        or not isinstance(forest, ForestScorer)
+        or len(history) * len(forest.start) != forest.n_trees
+    ):
         raise InputError(f"{path}: {NO_FIT}")
     return Run(
         forest,
