@@ -144,6 +144,14 @@ def test_row_labels_of_pandas_are_no_features(tmp_path):
     assert rw.read_parquet(path).equals(QuerySet.from_frame(frame))
 
 
+@pytest.mark.parametrize("told", ["", "[]", '{"index_columns": 3}', "not json"])
+def test_a_file_of_which_pandas_tells_nonsense_is_refused(tmp_path, told):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"x": [1.0], "qid": [1]}).replace_schema_metadata({"pandas": told}), path)
+    with pytest.raises(InputError, match=r"x.parquet: what pandas tells of the columns is damaged"):
+        rw.read_parquet(path)
+
+
 @pytest.mark.parametrize("told", ["", "[]", "{}", '{"version": 1}', "not json"])
 def test_a_file_that_tells_nonsense_of_itself_is_refused(tmp_path, told):
     path = tmp_path / "x.parquet"

@@ -60,9 +60,7 @@ def _table(frame: Any) -> Any:
     except narwhals.exceptions.DuplicateError as error:
         raise InputError("two columns of the frame have the same name; give each its own") from error
     except TypeError as error:
-        if hasattr(
-            frame, "__arrow_c_stream__"
-        ):  # an Arrow record batch or reader, or a table of another kind
+        if hasattr(frame, "__arrow_c_stream__"):  # a record batch or reader, or another kind of table
             with contextlib.suppress(TypeError, ValueError):
                 return narwhals.from_native(require("pyarrow", "frames").table(frame), eager_only=True)
         cure = "collect it first" if hasattr(frame, "collect") else "give a pandas, polars or Arrow table"

@@ -128,10 +128,14 @@ def _ids(queries: QuerySet, arrow: Any) -> Any:
 
 def _without_index(table: Any, columns: ColumnNames) -> Any:
     """The table without the row labels that pandas kept as columns, unless they have been named."""
-    about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+    try:
+        about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+        kept = list(about.get("index_columns", ()))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise InputError("what pandas tells of the columns is damaged; write the file again") from error
     named = {columns.get("label", "label"), columns.get("qid", "qid"), *(columns.get("features") or ())}
     named |= {value for value in columns.values() if isinstance(value, str)}
-    labels = [name for name in about.get("index_columns", ()) if isinstance(name, str) and name not in named]
+    labels = [name for name in kept if isinstance(name, str) and name not in named]
     return table.drop_columns([name for name in labels if name in table.column_names])
 
 
