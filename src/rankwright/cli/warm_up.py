@@ -54,7 +54,8 @@ def command(learners: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     ]
     work += [functools.partial(train_a_little, kind) for kind in kinds]
     begin = time.perf_counter()
-    with step("compiling", quiet) as report:
+    with step("compiling", quiet) as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # (two steps converge to nothing)
         for done, compile_one in enumerate(work):
             report(done, len(work))
             compile_one()
@@ -86,9 +87,7 @@ def train_a_little(kind: type[Ranker]) -> None:
         return  # (a module of PyTorch's is not ours to compile)
     data = rw.synthetic.web_search(4)
     ranker = kind(**{name: value for name, value in SMALL.items() if name in known})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # (two steps converge to nothing)
-        ranker.fit(data, valid=data)
+    ranker.fit(data, valid=data)
     ranker.predict(data)
     ranker.predict(data.features[:1], qid=0)
 
@@ -96,7 +95,8 @@ def train_a_little(kind: type[Ranker]) -> None:
 def compile_ahead(kind: type[Ranker], path: str) -> None:
     """While a large file is read, compile what a learner of trees needs, on a thread of its own.
 
-    (What is wrong with it, training will tell in its own words.)
+    (What is wrong with it, training will tell in its own words. Trees give no warnings, which one thread
+    could not keep to itself.)
     """
 
     def work() -> None:
