@@ -25,19 +25,22 @@ def web_arrays(
     grown_from: Path | None = None, trained: int = TRAINED, tested: int = TESTED
 ) -> Iterator[Path]:
     """A folder with train and test queries: artificial, or grown from the sample in a folder."""
+    sources = np.arange(tested)
     if grown_from is None:
         both = rw.synthetic.web_search(trained + tested)
         parts = [both.select(np.arange(trained)), both.select(np.arange(trained, trained + tested))]
     else:
-        parts = [
+        (train, _), (test, sources) = (
             grown(rw.read_letor(grown_from / f"{part}.txt"), count, seed)
             for seed, (part, count) in enumerate(zip(PARTS, (trained, tested), strict=True))
-        ]
+        )
+        parts = [train, test]
     with TemporaryDirectory() as folder:
         for name, queries in zip(PARTS, parts, strict=True):
             np.save(f"{folder}/{name}_X.npy", queries.features)
             np.save(f"{folder}/{name}_y.npy", queries.labels)
             np.save(f"{folder}/{name}_sizes.npy", queries.sizes)
+        np.save(f"{folder}/sources.npy", sources)
         yield Path(folder)
 
 
@@ -47,8 +50,8 @@ def read_part(folder: Path, part: str) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return X, y, sizes
 
 
-def grown(sample: rw.QuerySet, n_queries: int, seed: int) -> rw.QuerySet:
-    """So many queries, each made of the documents of one of the sample's, drawn again.
+def grown(sample: rw.QuerySet, n_queries: int, seed: int) -> tuple[rw.QuerySet, np.ndarray]:
+    """So many queries, each made of the documents of one of the sample's, drawn again; and of which.
 
     A document keeps ``KEPT`` of its values; each of the others is that of any document of the sample, so
     that features stay as sparse, and as few of values, as they are.
@@ -67,4 +70,4 @@ def grown(sample: rw.QuerySet, n_queries: int, seed: int) -> rw.QuerySet:
     for f in range(X.shape[1]):
         replaced = np.flatnonzero(random.random(len(rows)) > KEPT)
         features[replaced, f] = X[random.integers(len(X), size=len(replaced)), f]
-    return rw.QuerySet(features, y[rows], qid=np.repeat(np.arange(n_queries), sizes))
+    return rw.QuerySet(features, y[rows], qid=np.repeat(np.arange(n_queries), sizes)), chosen
