@@ -10,7 +10,7 @@ until the first tree (binning, in the peers the making of their data set), "trai
 peak above the process with the data read. NDCG@10 is of 2,000 other queries, and its difference is ours minus
 theirs, query by query, with its 95 % interval; grown queries that come of one query count as one. Ours is to
 train at least 3 times as fast as LightGBM's fastest mode of equal NDCG@10 (aim: 4) and XGBoost's hist, 12
-times as CatBoost's YetiRank, and to bin in a third of LightGBM's time, in no more memory than LightGBM's least.
+times as CatBoost's YetiRank, and to bin in a third of LightGBM's time, and need no more memory than it does.
 """
 
 from __future__ import annotations

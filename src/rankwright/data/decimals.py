@@ -116,6 +116,8 @@ def scan_short_decimal(text: Text, at: int) -> tuple[int, int, int]:
     """
     whole, before = leading_digits(text, at)
     point = at + before
+    if byte_at(text, point) != POINT and 0 < before < 8:
+        return point, whole, 0
     point += byte_at(text, point) == POINT
     fraction, after = leading_digits(text, point)
     if before == 8 or after == 8 or before + after == 0:
