@@ -37,6 +37,7 @@ def test_every_command_has_help_with_an_example(words: tuple[str, ...], run: Run
     assert f"rankwright {' '.join(words)}" in result.stdout.partition("\n")[2]
     assert "--debug" in result.stdout
     assert "--quiet" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("words", [(), ("data",)])
@@ -44,6 +45,8 @@ def test_without_a_command_there_is_help(words: tuple[str, ...], run: Run) -> No
     result = run(*words)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "Commands:" in result.stdout
+    assert "..." not in result.stdout  # every command is told in a whole line
+    assert max(map(len, result.stdout.splitlines())) <= 80
 
 
 def test_the_version(run: Run) -> None:

@@ -14,7 +14,7 @@ from rankwright.cli.sources import read_data
 EXAMPLE = "rankwright combine a.rw b.rw vali.txt -o both.rw"
 
 
-@click.command("combine")
+@click.command("combine", short_help="The best linear combination of models, found exactly.")
 @click.argument("files", nargs=-1, metavar="MODEL... DATA")
 @click.option(
     "--measure", "-m", default="ndcg@10", show_default=True, metavar="MEASURE", help="What to gain."

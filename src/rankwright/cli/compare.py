@@ -12,7 +12,7 @@ from rankwright.cli.sources import Rankers, models_of, read_runs, read_scores_of
 EXAMPLE = "rankwright compare a.rw b.rw test.txt"
 
 
-@click.command("compare")
+@click.command("compare", short_help="Which ranking is better, and whether that could be chance.")
 @click.argument("files", nargs=-1, metavar="RANKING... DATA")
 @options.measures
 @options.scores

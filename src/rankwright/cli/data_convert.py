@@ -12,7 +12,7 @@ from rankwright.cli.sources import read_data
 from rankwright.runtime.errors import InputError
 
 
-@click.command("convert")
+@click.command("convert", short_help="Data in another form: Parquet or LETOR text.")
 @click.argument("source")
 @click.argument("target")
 @click.option("--force", is_flag=True, help="Overwrite TARGET.")

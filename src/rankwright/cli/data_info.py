@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankwright.data.queries import QuerySet
 
 
-@click.command("info")
+@click.command("info", short_help="What data files hold, and what is odd about them.")
 @click.argument("files", nargs=-1, required=True, metavar="DATA...")
 @options.scattered
 @options.as_json

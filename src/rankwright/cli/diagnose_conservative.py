@@ -16,7 +16,7 @@ from rankwright.runtime.errors import InputError
 MOST_DOCUMENTS = 12  # work grows with the fourth power of their number
 
 
-@click.command("conservative")
+@click.command("conservative", short_help="Whether the λ's of a rule are a cost's gradient.")
 @click.argument("files", nargs=-1, metavar="[[MODEL] DATA]")
 @diagnose.rule
 @diagnose.measure
@@ -47,7 +47,8 @@ def command(
     \b
     rankwright diagnose conservative --rule spring
     rankwright diagnose conservative -m ndcg@10
-    rankwright diagnose conservative model.rw train.txt --rule SpringSmooth --set unit=0.5
+    rankwright diagnose conservative --rule SpringSmooth --set unit=0.5
+    rankwright diagnose conservative model.rw train.txt -m map
     """
     made = diagnose.read_rule(rule, settings)
     about: dict[str, Any] = {}

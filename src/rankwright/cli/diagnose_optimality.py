@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankwright.diagnostics import LocalOptimality
 
 
-@click.command("optimality")
+@click.command("optimality", short_help="Whether a model is at a local optimum of a measure.")
 @click.argument("model")
 @click.argument("data")
 @diagnose.measure
@@ -63,7 +63,7 @@ def command(
 
     \b
     rankwright diagnose optimality model.rw train.txt -m ndcg@10
-    rankwright diagnose optimality model.rw train.txt --step 0.001 --step 0.002 --absolute
+    rankwright diagnose optimality model.rw train.txt --step 0.01 --absolute
     """
     scorer = rw.load(model)
     queries = read_data(data, quiet, scorer.n_features, scattered)

@@ -10,7 +10,7 @@ from rankwright.cli.screen import show_json
 from rankwright.cli.sources import predicted, read_data
 
 
-@click.command("pairs")
+@click.command("pairs", short_help="How many pairs a measure and a λ rule train on.")
 @click.argument("model")
 @click.argument("data")
 @options.measures

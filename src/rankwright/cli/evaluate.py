@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXAMPLE = "rankwright evaluate model.rw test.txt"
 
 
-@click.command("evaluate")
+@click.command("evaluate", short_help="How good a ranking is, by one measure or several.")
 @click.argument("files", nargs=-1, metavar="[MODEL] DATA")
 @options.measures
 @options.scores

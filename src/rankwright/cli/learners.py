@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rankwright.learners.base import Ranker
 
 
-@click.command("learners")
+@click.command("learners", short_help="All learners, or one with its parameters.")
 @click.argument("learner", required=False)
 @click.option("--markdown", is_flag=True, help="The grid of learners and measures, as a page of the docs.")
 @options.as_json

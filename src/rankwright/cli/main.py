@@ -124,10 +124,10 @@ def main(ctx: click.Context) -> None:
     """Rankwright learns to rank, and measures how well a ranking does.
 
     \b
-    rankwright demo                                    a first look, in about a minute
+    rankwright demo                                    a first look in a minute
     rankwright train lambdamart train.txt -o model.rw  learn from labelled queries
     rankwright evaluate model.rw test.txt -m ndcg@10   how good is it?
-    rankwright compare a.rw b.rw test.txt -m ndcg@10   which is better, and is that chance?
+    rankwright compare a.rw b.rw test.txt -m ndcg@10   better, or only luckier?
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

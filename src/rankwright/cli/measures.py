@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankwright.measures import Measure
 
 
-@click.command("measures")
+@click.command("measures", short_help="All measures, or one with its parameters.")
 @click.argument("measure", required=False)
 @options.as_json
 @options.shared

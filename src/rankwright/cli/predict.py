@@ -10,7 +10,7 @@ from rankwright.cli.sources import predicted, read_data
 from rankwright.runtime.files import written_whole
 
 
-@click.command("predict")
+@click.command("predict", short_help="A model's scores, one number a line, or as a TREC run.")
 @click.argument("model")
 @click.argument("data")
 @click.option("--output", "-o", metavar="FILE", help="Where to write the scores; printed if not given.")

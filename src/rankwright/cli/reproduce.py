@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.reproductions.runner import Outcome, Progress
 
 
-@click.command("reproduce")
+@click.command("reproduce", short_help="The papers' experiments, run again beside their numbers.")
 @click.argument("name", required=False)
 @click.option("--full", is_flag=True, help="The papers' sizes, which may take hours; not the short form.")
 @click.option(

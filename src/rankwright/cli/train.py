@@ -29,7 +29,7 @@ COMMITTEE = ("out_of_fold_", "members_")
 WORDS = {"none": None, "true": True, "false": False}
 
 
-@click.command("train")
+@click.command("train", short_help="Learn from labelled queries, and write the model.")
 @click.argument("learner")
 @click.argument("data")
 @click.option("--valid", metavar="FILE", help="Queries to select the best step on, and to stop by.")
@@ -74,7 +74,7 @@ def command(
     rankwright train lambdamart train.txt --valid vali.txt -m ndcg@10 -o model.rw
     rankwright train ranknet train.txt --set hidden=20 --set epochs=50 -o net.rw
     rankwright train lambdarank train.txt -m map --set hidden=0 -o line.rw
-    rankwright train lambdarank train.txt --set hidden=20 --set init=net.rw -o on.rw
+    rankwright train ranknet train.txt --set hidden=20 --set init=net.rw -o on.rw
 
     A line of --preferences names two rows of DATA, counted from 0, the better one first, and may tell the
     probability that it is better. Where Ctrl-C ends the training of boosted trees, those so far are written.

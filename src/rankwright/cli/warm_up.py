@@ -35,7 +35,7 @@ LONG_READ = 20_000_000
 """Bytes of a file whose reading leaves a compiler time."""
 
 
-@click.command("warm-up")
+@click.command("warm-up", short_help="Compile every kernel now, so that nothing waits later.")
 @click.argument("learners", nargs=-1)
 @options.as_json
 @options.shared
