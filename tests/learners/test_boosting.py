@@ -330,6 +330,11 @@ def test_a_step_without_a_split_ends_training_unless_chance_may_find_one(by_chan
         ({"monotonic_cst": [1] + [0] * 18, "categorical_features": [0]}, "feature 0 is categorical"),
         ({"categorical_features": [19]}, "names feature 19"),
         ({"categorical_features": [-1]}, "names feature -1"),
+        ({"categorical_features": "1"}, "categorical_features is '1'; give whole numbers in a list"),
+        ({"n_estimators": "5"}, "n_estimators is '5'; give a whole number"),
+        ({"learning_rate": None}, "learning_rate is None; give a number"),
+        ({"n_jobs": "2"}, "n_jobs is '2'; give a whole number or None"),
+        ({"exact_counts": -1}, "exact_counts is -1; give True or False"),
     ],
 )
 def test_parameters_are_checked(parameters: Any, message: str) -> None:

@@ -6,9 +6,10 @@ A learner stores its parameters as given, implements ``_fit(queries, valid, …)
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +23,14 @@ from rankwright.measures.lists import Lists, mean_value
 from rankwright.runtime.errors import InputError
 
 DEFAULT_MEASURE = "ndcg@10"
+NUMBERS = (int, float, np.number)
+KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "int": (NUMBERS, "a whole number"),
+    "float": (NUMBERS, "a number"),
+    "bool": ((bool, np.bool_), "True or False"),
+    "Sequence[int]": ((Sequence, np.ndarray), "whole numbers in a list"),
+}
+"""What a parameter that is declared so has to be, and how to say it."""
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 
@@ -71,6 +80,7 @@ class Ranker(BaseEstimator):
         ``preferences=`` in the place of labels.
         """
         _check_options(self._fit, options, type(self).__name__)
+        _check_kinds(self)
         queries = as_queries(
             X,
             y,
@@ -158,6 +168,17 @@ def _check_options(fit: Callable[..., None], options: dict[str, Any], learner: s
     for name in options:
         if name not in known:
             raise InputError(f"{learner} has no {name}= to learn from; leave it out")
+
+
+def _check_kinds(learner: Ranker) -> None:
+    """Refuse parameters that are not of the kind that they are declared as; their bounds are for later."""
+    for field in dataclasses.fields(learner) if dataclasses.is_dataclass(learner) else ():
+        value, declared = getattr(learner, field.name), str(field.type)
+        kind, _, none = declared.partition(" | ")
+        if kind in KINDS and none in ("", "None") and not (none and value is None):
+            kinds, wanted = KINDS[kind]
+            if not isinstance(value, kinds) or isinstance(value, str):
+                raise InputError(f"{field.name} is {value!r}; give {wanted}" + " or None" * bool(none))
 
 
 def as_queries(
