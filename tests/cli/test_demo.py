@@ -71,7 +71,7 @@ def test_a_net_at_an_optimum_is_told_with_its_confidence() -> None:
     lines = demo.checked(at([0.9, 0.8]), 0.4).splitlines()
     assert lines[1:] == [
         "  Yes, at 1.0000: of 459 random directions, 0.01 |w| far, none rises.",
-        "  With 99 % confidence fewer than 1 % do (finer steps meet its stairs).",
+        "  With 99 % confidence fewer than 1 % do (finer steps find a few small ones).",
         "  On test it has 0.4000 then; the net below is of the epoch best on valid.",
     ]
 

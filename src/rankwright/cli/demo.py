@@ -205,7 +205,7 @@ def checked(optimality: LocalOptimality, converged: float) -> str:
         found = f"No, {tried} {rising} rise,\n  to {optimality.best[0]:.4f} at most; it has not converged."
     else:
         sure = f"With {100 * optimality.confidence:.0f} % confidence fewer than 1 % do"
-        found = f"Yes, {tried} none rises.\n  {sure} (finer steps meet its stairs)."
+        found = f"Yes, {tried} none rises.\n  {sure} (finer steps find a few small ones)."
     return (
         f"Trained on without valid, is the net at a local optimum of {MEASURE} on train?\n"
         f"  {found}\n"
