@@ -185,7 +185,7 @@ def test_selects_on_valid_and_stops():
         ({"rule": "attraction"}, None, "no λ rule"),
         ({"rule": "spring", "sigma": 2.0}, None, "sigma"),
         ({"sigma": -1.0}, None, "sigma"),
-        ({"sigma": "1"}, None, "sigma is '1'; it is a number above 0"),
+        ({"sigma": "1"}, None, "sigma is '1'; give a number"),
         ({"rule": 3}, None, "no λ rule 3"),
         ({"hidden": "10"}, None, "hidden"),
     ],
