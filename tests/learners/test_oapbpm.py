@@ -32,6 +32,18 @@ def test_an_epoch_is_prank_for_each_perceptron_on_its_share():
     assert w.mean(axis=0).tolist() == expected[0] and b.mean(axis=0).tolist() == expected[1]
 
 
+def test_a_listener_ends_all_epochs_of_all_shares():
+    X, y, qid = data()
+
+    def enough(record):
+        if record["epoch"] == 2:
+            raise StopIteration
+
+    ranker = rw.OAPBPM(tau=(0.3, 0.7), n_perceptrons=(1, 5), epochs=4)
+    ranker.fit(X, y, qid=qid, progress=enough)
+    assert [(record["tau"], record["epoch"]) for record in ranker.history_] == [(0.3, 1), (0.3, 2)]
+
+
 def test_chooses_by_the_measure_on_valid():
     X, y, qid = data()
     held = rw.QuerySet(*data(5)[:2], qid=qid)
