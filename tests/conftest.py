@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+# A shell that runs tests in the background has them ignore interrupts, which some tests send themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 IN_CI = os.environ.get("CI") == "true"
 JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT") == "1"
